@@ -11,7 +11,7 @@ NATIVE := $(shell find native -type f 2>/dev/null) CMakeLists.txt pyproject.toml
 BUILD  := "cmake>=3.18" "ninja>=1.11" "setuptools>=70.1" "scikit-build-core>=0.11,<2" "nanobind>=2.4,<4"
 
 .DEFAULT_GOAL := help
-.PHONY: help dev system test quick fresh lint quality bench bench-check growth long kills crash spark sanitize aarch64 clean
+.PHONY: help dev system test quick fresh lint quality bench bench-check growth long kills faults fuzz load crash spark supply sanitize tsan aarch64 clean
 
 help: ## say what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -24,7 +24,7 @@ $(STAMP): $(NATIVE)
 	@$(FIRST) tools/needs.py check
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip $(BUILD)
-	$(BIN)/python -m pip install --quiet --no-build-isolation -e ".[all,spark,dev]"
+	$(BIN)/python -m pip install --quiet --no-build-isolation $(if $(LOCKED),-c constraints.txt) -e ".[all,spark,dev]"
 	@touch $(STAMP)
 
 # The one thing outside .venv: pages are tested in a real browser, Spark needs Java, valgrind counts.
@@ -36,14 +36,20 @@ lint: dev ## ruff and mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: lint ## lint, types and all tests: what CI runs
-	$(BIN)/pytest -n 2 --dist loadfile
+# The files in the order of tests/conftest.py. Many tests wait for servers and processes, so there are
+# three processes for two cores, and types are checked beside them; those of `make quick` never wait.
+PYTEST := $(BIN)/pytest --dist loadfile --no-loadscope-reorder
+
+test: dev ## lint, types and all tests but the long ones: what CI runs
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	@$(BIN)/mypy & types=$$!; $(PYTEST) -n 3; tests=$$?; wait $$types && exit $$tests
 
 quick: $(STAMP) ## two minutes: lint, types and all tests but browser, Spark, kills, real data and slow ones
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n 2 --dist loadfile -q --hypothesis-profile quick -m "not (browser or spark or kills or data or slow)"
+	$(PYTEST) -n 2 -q --hypothesis-profile quick -m "not (browser or spark or kills or data or slow or long)"
 
 fresh: ## both commands of the README in a new Debian with nothing but its packages: docs/fresh.md
 	$(PYTHON) tools/fresh.py
@@ -54,7 +60,8 @@ bench: dev ## the speed figures of docs/performance.md, peers beside us in one r
 quality: dev ## every method on every labelled set: the tables of docs/quality.md, and the floors
 	cd tests && ../$(BIN)/python -m quality && ../$(BIN)/python -m quality.shared
 
-long: dev ## the dearest properties of runs and indexes with twenty times as many examples
+long: dev ## what is dear and seldom fails, and properties with twenty times as many examples: docs/reliability.md
+	$(BIN)/pytest -m long
 	NEARDUP_TIMES=20 $(BIN)/pytest tests/engines/batch tests/engines/index
 
 bench-check: dev ## instructions of kernels at each level, and speed beside peers, against what is recorded
@@ -67,15 +74,31 @@ growth: dev ## how the work of methods grows on every content of benchmarks/zoo.
 kills: dev ## kill runs with --resume 500 times at random moments: docs/reliability.md
 	cd tests && ../$(BIN)/python -m engines.batch.killing --kills 500
 
+faults: dev ## failing disks, memory, kills and power cuts in all that writes: docs/reliability.md
+	cd tests && ../$(BIN)/python -m faults.injection --points $(or $(POINTS),1500) --record
+
+fuzz: dev ## coverage-guided inputs for kernels and readers, MINUTES=10: docs/reliability.md
+	cd tests && ../$(BIN)/python -m fuzz --minutes $(or $(MINUTES),10)
+
+load: dev ## 72 simulated hours of 4,000 documents an hour with kills, ANHOUR=4000: docs/reliability.md
+	cd tests && ../$(BIN)/python -m engines.index.days --an-hour $(or $(ANHOUR),4000)
+
 crash: dev ## kill a writer of each store hundreds of times at random moments: docs/stores.md
 	cd tests && ../$(BIN)/python -m engines.index.crashing
 
 spark: dev ## every method on Spark and locally, and a cluster that loses a worker: docs/spark.md
 	cd tests && ../$(BIN)/python -m engines.spark.methods
-	$(BIN)/pytest tests/engines/spark/test_cluster.py
+	$(BIN)/pytest -m long tests/engines/spark
+
+supply: dev ## locked versions, licences, bill of materials, checksums of dist/, known weaknesses
+	$(BIN)/python tools/supply.py lock licences sbom sums
+	-$(BIN)/python tools/supply.py audit
 
 sanitize: ## the same tests against a build with ASan and UBSan
 	./tests/sanitize.sh
+
+tsan: ## all kernels in four threads at once under ThreadSanitizer
+	./tests/native/threads.sh
 
 aarch64: ## the golden vectors of the kernels on aarch64: g++-aarch64-linux-gnu and qemu-user
 	./tests/native/golden.sh aarch64-linux-gnu-g++ qemu-aarch64

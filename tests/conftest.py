@@ -8,6 +8,7 @@ stands for. With ``CI`` set the test fails instead: nothing may go untested in s
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,6 +55,7 @@ MISSING: dict[str, Callable[[], str | None]] = {
     "valgrind": lambda: _no_tool("valgrind"),
     "data": _no_data,
 }
+DEAR = frozenset({*MISSING, "kills", "slow", "long"})
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -61,6 +63,13 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(name)
     if SLOW & {item.nodeid.partition("::")[0], item.nodeid.partition("[")[0]}:
         item.add_marker("slow")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with many dear tests first, so that at the end no process waits long for another."""
+    marks = [(item.path, {mark.name for mark in item.iter_markers()}) for item in items]
+    dear = Counter(path for path, names in marks if names & DEAR)
+    items.sort(key=lambda item: -dear[item.path])
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -12,7 +12,6 @@ import pytest
 from neardup import api as nd
 from neardup.errors import SettingsError
 from neardup.methods import registry
-from neardup.methods.base import Method
 from neardup.methods.thresholds import threshold_fraction
 from neardup.schema import Ragged
 from neardup.testing import CHECKS
@@ -35,6 +34,10 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("rareshingles", {"lone": 0.0, "common": 2, "threshold": 0.2}),
     ("raregrams", {"calibrate": False, "templates": "accept", "threshold": 0.3, "min_words": 5}),
     ("simhash", {"weights": "idf", "bits": 128, "distance": 10}),
+    ("simhash", {"weak_bits": 12}),
+    ("editdistance", {"threshold": 0.5, "q": 2, "distance": 3}),
+    ("uniquewords", {"measure": "max", "min_unique": 5, "threshold": 0.3}),
+    ("keywords", {"order": "3tf-idf+2df", "tf": "capped", "threshold": 0.6}),
     ("combined", {"methods": ["exact", "shingles measure=containment"], "rule": "union"}),
     ("shingles", {"sampling": "minima", "threshold": 0.5}),
     ("shingles", {"sampling": "minima", "family": "classic", "permutations": 84, "keys": "all"}),
@@ -43,11 +46,16 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("shingles", {"sampling": "bottom", "sample_limit": 20, "keys": "all", "min_words": 0}),
     ("termvector", {"size": 10, "threshold": 0.5, "length_ratio": 0.5}),
     ("termvector", {"terms": "words", "min_count": 2, "min_words": 0}),
+    ("termvector", {"packed": True, "size": 20}),
     ("join", {"measure": "containment", "min_words": 1, "size": 2}),
     ("join", {"features": "qgrams", "measure": "cosine", "threshold": 0.5}),
+    ("join", {"features": "windows", "every": 4, "measure": "containment", "threshold": 0.25}),
+    ("join", {"features": "qgrams", "size": 30, "most": 20, "measure": "max", "min_words": 0}),
+    ("join", {"features": "sentences", "measure": "containment"}),
+    ("join", {"features": "pauses", "threshold": 0.5, "min_words": 0}),
+    ("join", {"features": "skips", "size": 2, "measure": "dice"}),
+    ("join", {"features": "sentence_shingles", "every": 2, "text": {"stop_words": ["and"]}}),
     ("qgrams", {"keys": "prefix", "q": 1, "min_chars": 0, "text": {"case": "keep"}}),
-    ("shingles", {"keys": "prefix", "words": 2, "threshold": 0.3}),
-    ("shingles", {"measure": "containment", "min_words": 1}),
     ("spotsigs", {"antecedents": ["and", "x"], "min_spots": 0, "text": {"stop_words": ["and"]}}),
     ("shingles", {"text": {"digits": "drop", "stop_words": ["and"]}}),
     ("semantic", {"length": 2000, "threshold": 0.6, "tables": 300, "bits": 10, "min_words": 0}),
@@ -58,22 +66,37 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@pytest.fixture(params=VARIANTS, ids=lambda variant: f"{variant[0]} {variant[1] or ''}".strip())
-def method(request: pytest.FixtureRequest) -> Method:
-    return registry.build(*request.param)
+def _built(variant: tuple[str, dict[str, Any]], *marks: pytest.MarkDecorator) -> Any:
+    name, parameters = variant
+    return pytest.param(variant, id=f"{name} {parameters or ''}".strip(), marks=marks)
 
 
-def _marked(check: str) -> Any:
-    slow = [pytest.mark.slow] if "ten megabytes" in check else []
-    return pytest.param(check, marks=slow)
+def _ten_megabytes() -> list[Any]:
+    """Each method as it comes; the other ways to work go through `make long`."""
+    return [_built(one, pytest.mark.long if one[1] else pytest.mark.slow) for one in VARIANTS]
 
 
-@pytest.mark.parametrize("check", [_marked(check) for check in CHECKS])
-def test_keeps_its_promise(method: Method, check: str) -> None:
-    CHECKS[check](method)
+every_variant = pytest.mark.parametrize("variant", [_built(variant) for variant in VARIANTS])
+on_ten_megabytes = pytest.mark.parametrize("variant", _ten_megabytes())
 
 
-def test_a_long_word_is_not_the_same_with_one_more_letter(method: Method) -> None:
+@every_variant
+@pytest.mark.parametrize("check", [name for name in CHECKS if "ten megabytes" not in name])
+def test_keeps_its_promise(variant: tuple[str, dict[str, Any]], check: str) -> None:
+    CHECKS[check](registry.build(*variant))
+
+
+@on_ten_megabytes
+@pytest.mark.parametrize("check", [name for name in CHECKS if "ten megabytes" in name])
+def test_takes_ten_megabytes(variant: tuple[str, dict[str, Any]], check: str) -> None:
+    CHECKS[check](registry.build(*variant))
+
+
+@on_ten_megabytes
+def test_a_long_word_is_not_the_same_with_one_more_letter(
+    variant: tuple[str, dict[str, Any]],
+) -> None:
+    method = registry.build(*variant)
     line = "a" * 10_000_000
     result = nd.dedup([line, line + "b", line], method=method)
     assert result.decisions["decision"].to_pylist() == ["kept", "kept", "duplicate"]

@@ -47,6 +47,8 @@ ALL_MEASURES = OF_SETS + len(similarity.MADE_OF_ORDER) + len(similarity.HALF_AT)
 # Page, what it says with N in the place of the number, and the number.
 CLAIMS = [
     ("README.md", r"\*\*N methods, one rule", len(registry.METHODS)),
+    ("docs/features.md", r"\*\*N methods, one rule", len(registry.METHODS)),
+    ("docs/features.md", r"on N \[labelled sets\]", len(AVERAGED)),
     ("README.md", r"\[N news items in", len(EXAMPLES)),
     ("README.md", r"news items in N languages", len(LANGUAGES)),
     ("README.md", r"on N \[labelled sets\]", len(AVERAGED)),
@@ -209,7 +211,7 @@ def test_the_miss_rate_that_is_quoted() -> None:
     chosen = choose_bands(0.8, 128, 0.001)
     assert chosen is not None
     rate = f"{chosen.miss_rate(0.8):.5f}"
-    for page in (ROOT / "README.md", DOCS / "methods" / "README.md"):
+    for page in (DOCS / "features.md", DOCS / "methods" / "README.md"):
         assert rate in page.read_text("utf-8")
 
 

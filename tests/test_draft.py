@@ -303,17 +303,17 @@ def test_folders_that_cannot_be_renamed(
     result = nd.dedup(docs)
     if how == "working directory":
         monkeypatch.chdir(out)
-        result.save(".")
+        result.save(".", overwrite=True)
         assert (Path.cwd() / RUN).exists()
     elif how == "link":
         (place / "link").symlink_to(out)
-        result.save(place / "link")
+        result.save(place / "link", overwrite=True)
         assert (place / "link").is_symlink()
     else:
         access = os.access  # root may write everywhere
         monkeypatch.setattr(os, "access", lambda path, mode: path != place and access(path, mode))
-        result.save(out)
-        result.save(out)
+        result.save(out, overwrite=True)
+        result.save(out, overwrite=True)
     assert Result.load(out).counts.documents == len(DOCUMENTS)
     assert out.stat().st_mode & 0o777 == 0o750
     assert not list(place.rglob(".*"))

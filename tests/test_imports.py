@@ -31,6 +31,7 @@ LAYERS = (
     ("decisions",),
     ("plan",),
     ("runs", "papers.recipe"),
+    ("passages",),
     ("engines",),  # batch, ranked lists, index, Spark; Spark has the batch engine decide its parts
     ("api", "spark"),
     ("testing",),

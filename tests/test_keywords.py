@@ -52,7 +52,10 @@ def test_given_twice(given: dict[str, Any]) -> None:
         ({"permutation": 64, "method": "shingles"}, "did you mean 'permutations'?"),
         ({"zzz": 1}, "there are against, clusters, date"),
         ({"num_perm": 64}, "it is a parameter of qgrams, shingles and supershingles; name"),
-        ({"measure": "containment"}, "it is a parameter of join, keywords and shingles; name"),
+        (
+            {"measure": "containment"},
+            "it is a parameter of join, keywords, shingles and uniquewords; name",
+        ),
         ({"set": {"clip": 0.1}}, "it is a parameter of shingles; name the method too."),
     ],
 )

@@ -176,6 +176,7 @@ ROOMS = (
     ("decisions", "order, rule, policy, clusters, kinds"),
     ("runs", "Result, run folder, explain, apply"),
     ("report", "pages and figures"),
+    ("passages", "parts of texts: found, removed, traced"),
     ("engines", "batch, index, ranked lists, Spark"),
     ("labels", "pairs that people judged"),
     ("evaluation", "measures, sweeps, training"),

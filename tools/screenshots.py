@@ -36,7 +36,7 @@ from neardup.web.flow_pages import FlowPart  # noqa: E402
 from neardup.web.guard import Guard  # noqa: E402
 from neardup.web.limits import Limits  # noqa: E402
 from neardup.web.login import Login  # noqa: E402
-from neardup.web.review_app import review_parts  # noqa: E402
+from neardup.web.review.review_pages import review_parts  # noqa: E402
 from neardup.web.service.service import Service  # noqa: E402
 from web.serving import serving  # noqa: E402
 

@@ -59,7 +59,7 @@ def main() -> None:
     from browser import started
     from neardup.labels.label_store import Label
     from neardup.web.judging.judging_pages import Judging
-    from neardup.web.review_app import review_parts
+    from neardup.web.review.review_pages import review_parts
     from web.judging_pages import served
 
     with tempfile.TemporaryDirectory() as place:

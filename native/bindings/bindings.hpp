@@ -49,3 +49,4 @@ void bind_simhash(nb::module_ &m);
 void bind_paths(nb::module_ &m);
 void bind_online(nb::module_ &m);
 void bind_bitmap_window(nb::module_ &m);
+void bind_passages(nb::module_ &m);

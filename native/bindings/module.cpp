@@ -16,4 +16,5 @@ NB_MODULE(_native, m) {
     bind_paths(m);
     bind_online(m);
     bind_bitmap_window(m);
+    bind_passages(m);
 }

@@ -25,7 +25,8 @@ class Reader {
 
     const char *p;
     Status status = Status::ok;
-    bool escaped = false;  // the last string had an escape
+    bool escaped = false;         // the last string had an escape
+    const char *lone = nullptr;  // the first unpaired surrogate that was written
 
     bool fail(Status what) {
         status = p < end_ ? what : Status::cut_off;
@@ -170,7 +171,10 @@ class Reader {
                 p = second;
             }
         }
-        if (code >= 0xD800 && code < 0xE000) code = 0xFFFD;
+        if (code >= 0xD800 && code < 0xE000) {
+            if (out && !lone) lone = p - 6;
+            code = 0xFFFD;
+        }
         if (out) append_utf8(*out, code);
         return true;
     }
@@ -249,15 +253,16 @@ class Scanner {
 
     void line(const Line &line, const char *limit) {
         found_.assign(found_.size(), Type::absent);
+        lone_ = nullptr;
         Reader reader(line.first, line.last, limit);
         if (line.blank) {
             reader.status = Status::blank;
         } else if (!object(reader)) {
             discard();
         }
-        const bool error = reader.status > Status::blank;
+        const char *place = reader.status > Status::blank ? reader.p : lone_;
         scan_.status.push_back(static_cast<uint8_t>(reader.status));
-        scan_.position.push_back(error ? reader.p - line.begin + 1 : 0);
+        scan_.position.push_back(place ? place - line.begin + 1 : 0);
         for (size_t i = 0; i < found_.size(); ++i) {
             Field &field = scan_.fields[i];
             field.types.push_back(static_cast<uint8_t>(found_[i]));
@@ -269,6 +274,7 @@ class Scanner {
     std::span<const std::string> names_;
     Scan &scan_;
     std::vector<Type> found_;
+    const char *lone_ = nullptr;
     Buffer unescaped_;
 
     void discard() {
@@ -320,8 +326,10 @@ class Scanner {
         Type type;
         if (field == names_.size()) return reader.value(nullptr, type);
         restart(field);
+        reader.lone = nullptr;
         if (!reader.value(&scan_.fields[field].values, type)) return false;
-        found_[field] = type;
+        found_[field] = reader.lone ? Type::surrogate : type;
+        if (reader.lone && !lone_) lone_ = reader.lone;
         return true;
     }
 

@@ -2,8 +2,8 @@
 //
 // The whole line is checked, including fields that are not requested. Strings are returned unescaped as UTF-8, all other
 // values as their JSON text. If a key occurs twice, the last one counts, as in Python's json. An unpaired surrogate
-// escape becomes U+FFFD. The scanner does not recurse; containers nest at most 512 deep. A line with an error has no
-// fields.
+// escape becomes U+FFFD, and its string has a type of its own. The scanner does not recurse; containers nest at most
+// 512 deep. A line with an error has no fields.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -37,7 +37,7 @@ enum class Status : uint8_t {
     bad_number = 15,
 };
 
-enum class Type : uint8_t { absent, null, string, number, true_, false_, object, array };
+enum class Type : uint8_t { absent, null, string, number, true_, false_, object, array, surrogate };
 
 struct Field {
     std::vector<uint8_t> types;
@@ -47,7 +47,7 @@ struct Field {
 
 struct Scan {
     std::vector<uint8_t> status;
-    std::vector<int64_t> position;  // of an error: the byte in the line, from 1
+    std::vector<int64_t> position;  // of an error, or of an unpaired surrogate in a field: the byte in the line, from 1
     std::vector<Field> fields;
 };
 

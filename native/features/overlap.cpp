@@ -1,7 +1,6 @@
 #include "features/overlap.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace neardup {
 namespace {
@@ -117,8 +116,8 @@ void equal_pairs(const uint8_t *values, const int64_t *offsets, const int64_t *a
                  uint8_t *equal) {
     for (size_t i = 0; i < pairs; ++i) {
         const int64_t size = offsets[a[i] + 1] - offsets[a[i]];
-        equal[i] = size == offsets[b[i] + 1] - offsets[b[i]] &&
-                   std::memcmp(values + offsets[a[i]], values + offsets[b[i]], static_cast<size_t>(size)) == 0;
+        const uint8_t *p = values + offsets[a[i]], *q = values + offsets[b[i]];  // empty texts may have no address
+        equal[i] = size == offsets[b[i] + 1] - offsets[b[i]] && std::equal(p, p + size, q);
     }
 }
 

@@ -11,7 +11,7 @@ namespace neardup {
 
 void gather_memory(const uint8_t *source, const int64_t *starts, const int64_t *lengths, size_t count, uint8_t *out) {
     for (size_t i = 0; i < count; ++i) {
-        std::memcpy(out, source + starts[i], static_cast<size_t>(lengths[i]));
+        if (lengths[i]) std::memcpy(out, source + starts[i], static_cast<size_t>(lengths[i]));  // maybe no address
         out += lengths[i];
     }
 }

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from neardup.methods.semantic import Semantic as Semantic  # beside the dozen of __all__
     from neardup.methods.shingles import Shingles
     from neardup.methods.simhash import SimHash
+    from neardup.passages.cleanup import clean as clean  # beside the dozen, too
+    from neardup.passages.passage_tables import passages as passages
+    from neardup.passages.provenance import trace as trace
     from neardup.runs.comparison import compare
     from neardup.runs.result import Result
     from neardup.text.text_options import Text
@@ -37,11 +40,14 @@ _HOMES = {
     "Shingles": "methods.shingles",
     "SimHash": "methods.simhash",
     "Text": "text.text_options",
+    "clean": "passages.cleanup",
     "compare": "runs.comparison",
     "dedup": "api",
     "evaluate": "evaluation.evaluation",
     "find": "api",
     "group": "engines.ranked",
+    "passages": "passages.passage_tables",
+    "trace": "passages.provenance",
 }
 
 __all__ = [

@@ -34,12 +34,13 @@ class MethodArguments(TypedDict, total=False):
     chain: int
     clip: float
     common: int
-    distance: int
+    distance: int | None
     dropped: float
     encoder: Any
+    every: int
     family: str
     features: str
-    fields: Sequence[tuple[str, int]]
+    fields: Sequence[tuple[str, int]] | Sequence[str] | Mapping[str, int]
     form: str
     frequencies: str | Path | None
     idf: str | Path | None
@@ -53,6 +54,7 @@ class MethodArguments(TypedDict, total=False):
     length_tolerance: float
     lexicons: int
     lone: float
+    max_chars: int
     max_days: int
     measure: str
     methods: Sequence[str]
@@ -62,13 +64,17 @@ class MethodArguments(TypedDict, total=False):
     min_equal: int
     min_spots: int
     min_terms: int
+    min_unique: int
     min_words: int
     miss_rate_limit: float
     model: str | Path | None
     modulus: int
+    most: int
     ngram: int
     ngram_size: int
     num_perm: int
+    order: str
+    packed: bool
     per: str
     permutations: int
     q: int
@@ -85,6 +91,7 @@ class MethodArguments(TypedDict, total=False):
     unit: str
     variant: str
     vocabulary: str | None
+    weak_bits: int
     weights: str
     words: int
 
@@ -165,6 +172,22 @@ class IndexArguments(MethodArguments, total=False):
     memory: str | int | None
     clipping: str | None
     recipe: str | Path | None
+
+
+class PassageArguments(TypedDict, total=False):
+    """Settings of ``passages``, ``clean`` and ``trace``."""
+
+    min_words: int
+    unit: str
+    gap: int
+    similarity: float
+    keep: str
+    text: str
+    id: str | None
+    date: str | None
+    source: str | None
+    workers: int | None
+    limit: int | None
 
 
 def documented(*holders: type[Any], only: Sequence[str] | None = None) -> Callable[[F], F]:

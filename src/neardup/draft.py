@@ -75,8 +75,8 @@ class Draft:
         stay."""
         sync_tree(self.path)
         folder = self.folder
-        entries = [path.name for path in folder.iterdir()] if folder.exists() else []
-        others = [name for name in entries if not name.endswith((DRAFT, LOCK, _JOURNAL))]
+        entries = [*folder.iterdir()] if folder.exists() else []
+        others = [path.name for path in entries if not _is_ours(path)]
         movable = self.path.parent != folder and not _is_working_directory(folder)
         if not (movable and set(others) <= {*replaced} and _exchange(self.path, folder)):
             new = {path.name for path in self.path.iterdir()}
@@ -89,6 +89,25 @@ class Draft:
         self.published = True
         shutil.rmtree(self.journal, ignore_errors=True)
         sync([folder.parent])
+
+
+def refuse_filled(folder: Path, mark: str, *, overwrite: bool) -> None:
+    """Refuses a folder that is a file or, without ``overwrite``, holds anything."""
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(
+            f"{folder} is a file; the output is a folder.", hint="name another folder."
+        )
+    if not overwrite and folder.is_dir() and any(not _is_ours(path) for path in folder.iterdir()):
+        what = "a finished run" if (folder / mark).exists() else "files"
+        raise UsageError(
+            f"The output folder {folder} already holds {what}.",
+            hint="name another folder, or give --overwrite (in Python overwrite=True).",
+        )
+
+
+def _is_ours(path: Path) -> bool:
+    """The draft and the lock of a folder that cannot be renamed are inside it."""
+    return path.name.endswith((DRAFT, LOCK, _JOURNAL))
 
 
 def settle(folder: Path, mark: str) -> None:

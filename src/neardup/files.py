@@ -18,7 +18,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -186,17 +186,30 @@ def only_writer(path: Path, lock: Path | None = None) -> Iterator[None]:
     """Refuses a second process that wants to write ``path`` meanwhile. Missing parents are made,
     and removed if nothing was written."""
     lock = lock or path.with_name(f".{path.name}{LOCK}")
-    made = make_folder(lock.parent)
     busy = UsageError(
         f"Another process is writing {path}.", hint="wait until it is done, or name another place."
     )
+    made: list[Path] = []
     try:
-        with locked(lock, busy):
+        with ExitStack() as stack:
+            try:
+                made = make_folder(lock.parent)
+                stack.enter_context(locked(lock, busy))
+            except OSError as error:
+                raise UsageError(
+                    f"{path} cannot be written: {error.strerror}.",
+                    hint=f"get the right to write in {_existing(path.parent)}, or name another "
+                    "place.",
+                ) from error
             yield
     finally:
         with suppress(OSError):  # not empty
             for folder in made:
                 folder.rmdir()
+
+
+def _existing(folder: Path) -> Path:
+    return next((path for path in (folder, *folder.parents) if path.exists()), folder)
 
 
 def _own_lock(path: Path, busy: NeardupError) -> int:

@@ -17,10 +17,10 @@ from neardup.artefacts.calibration import Calibration
 from neardup.decisions.order import Order
 from neardup.decisions.policy import Policy, check_names, read_policy
 from neardup.documents.columns import DEFAULT_ID, Columns
-from neardup.documents.encodings import canonical
 from neardup.documents.extraction.extractor import Extraction
-from neardup.documents.input_limits import Limits
+from neardup.documents.open_files import Limits
 from neardup.documents.remote import address_of, local_path
+from neardup.documents.streams import canonical
 from neardup.errors import NeardupError, SettingsError, all_problems
 from neardup.methods import registry
 from neardup.methods.base import Method, signature_of
@@ -86,19 +86,16 @@ class Plan:
         """How many pairs may be made and listed."""
         return self.max_pairs if self.every_pair else self.usual_pairs(documents)
 
-    def _cut(self) -> dict[str, object]:
-        found = self.artefacts.get(Calibration.kind)
-        if not isinstance(found, Calibration):
-            return {}
-        return {"threshold": found.threshold, "clear": found.clear}
-
     def describe(self) -> dict[str, Any]:
         """For ``run.json``: only data."""
+        resolved = self.method.resolved()
+        if isinstance(calibration := self.artefacts.get(Calibration.kind), Calibration):
+            resolved |= {"threshold": calibration.threshold, "clear": calibration.clear}
         return {
             "method": self.method.name,
             "parameters": dataclasses.asdict(self.method),
             "threshold": self.written.threshold,
-            "resolved": {**self.method.resolved(), **self._cut()},
+            "resolved": resolved,
             "signature": signature_of(self.method, self.digests),
             "text": self.columns.text,
             "id": self.columns.id,
@@ -123,22 +120,26 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
     """All problems are reported in one error."""
     problems = plain_problems(settings)
 
-    def attempt(make: Callable[[], Any]) -> Any:
+    def attempt(make: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         try:
-            return make()
+            return make(*arguments, **options)
         except NeardupError as error:
             problems.append(error)
             return None
 
-    method = attempt(lambda: _method(settings))
-    policy = attempt(lambda: _policy(settings))
-    keep = policy.order if policy else attempt(lambda: _keep(settings))
-    encoding = attempt(lambda: _encoding(settings.encoding))
-    attempt(lambda: Extraction(settings.extract, 1))
-    attempt(lambda: limits_of(settings))
-    attempt(lambda: _not_the_text(settings, None if policy else keep))
+    method = attempt(_method, settings)
+    policy: Any = None
+    if settings.policy is None:
+        own = keep = attempt(Order.parse, settings.keep, settings.date)
+    else:
+        policy = attempt(read_policy, settings.policy, keep=settings.keep, date=settings.date)
+        own, keep = None, policy.order if policy else None
+    encoding = None if settings.encoding is None else attempt(canonical, settings.encoding)
+    attempt(Extraction, settings.extract, 1)
+    attempt(limits_of, settings)
+    attempt(_not_the_text, settings, own)
     if policy:
-        attempt(lambda: check_names(policy, settings.text, settings.id or DEFAULT_ID))
+        attempt(check_names, policy, settings.text, settings.id or DEFAULT_ID)
     if problems:
         raise all_problems(problems)
     workers = worker_count(settings.workers)
@@ -194,21 +195,6 @@ def limits_of(settings: Settings) -> Limits:
     document = parse_size(settings.max_document, "max_document")
     check_positive("max_ratio", settings.max_ratio)
     return Limits(document, parse_size(settings.max_file, "max_file"), settings.max_ratio)
-
-
-def _encoding(name: str | None) -> str | None:
-    return None if name is None else canonical(name)
-
-
-def _policy(settings: Settings) -> Policy | None:
-    if settings.policy is None:
-        return None
-    return read_policy(settings.policy, keep=settings.keep, date=settings.date)
-
-
-def _keep(settings: Settings) -> Order | None:
-    """None where the policy says it, or failed to."""
-    return None if settings.policy is not None else Order.parse(settings.keep, settings.date)
 
 
 def _not_the_text(settings: Settings, keep: Order | None) -> None:

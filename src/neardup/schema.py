@@ -8,6 +8,7 @@ tables: the reader keeps them, and they reappear unchanged in the kept output.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -160,6 +161,14 @@ def is_text(type_: pa.DataType) -> bool:
         or pa.types.is_large_string(type_)
         or pa.types.is_string_view(type_)
     )
+
+
+def slices_of(sizes: Array, most: int) -> list[slice]:
+    """Consecutive rows whose sizes sum to about ``most``, in parts that cover all of them."""
+    if not len(sizes):
+        return []
+    ends = np.flatnonzero(np.diff(np.cumsum(sizes) // most)) + 1
+    return [slice(i, j) for i, j in pairwise([0, *ends.tolist(), len(sizes)])]
 
 
 def offsets_of(lengths: Array) -> npt.NDArray[np.int64]:

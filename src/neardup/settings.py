@@ -40,7 +40,8 @@ class Settings:
     ``text``: the column that holds the text.
     ``id``: the column that holds the id; None takes ``id`` where it exists, else file and row.
     ``date``: the column that holds the date, for ``keep="newest"`` and methods that compare dates.
-    ``encoding``: the encoding of text files and CSV; None detects it in text files.
+    ``encoding``: the encoding of text files and CSV; None detects it in text files;
+    CSV is then UTF-8, or UTF-16 or UTF-32 where its first bytes show that.
     ``extract``: how HTML becomes text: "trafilatura", "resiliparse", "all-text" or "none".
     ``max_document``: lines, records and files of one document above this size are rejected.
     ``max_file``: a compressed file is read up to this unpacked size.

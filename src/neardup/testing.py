@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import pickle
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -355,10 +356,15 @@ def _threads_and_chunks_change_nothing(method: Method) -> None:
         _expect(two.pairs.equals(one.pairs), f"other pairs by chunks of {rows}")
 
 
+@cache
+def _ten_megabytes() -> str:
+    rng = np.random.default_rng(1)
+    return " ".join(map(str, rng.integers(0, 10**8, 1_200_000)))
+
+
 @_check
 def _takes_a_line_of_ten_megabytes(method: Method) -> None:
-    rng = np.random.default_rng(1)
-    line = " ".join(map(str, rng.integers(0, 10**8, 1_200_000)))
+    line = _ten_megabytes()
     decided = _decisions([line, "short", line], method)
     _expect(decided == ["kept", "kept", "duplicate"], f"long, short, the long again: {decided}")
 

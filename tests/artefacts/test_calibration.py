@@ -95,7 +95,7 @@ def test_a_changed_one_is_refused(tmp_path: Path) -> None:
     MADE.save(tmp_path / "c.arrow")
     with pa.OSFile(str(tmp_path / "c.arrow"), "rb") as source:
         table = pa.ipc.open_file(source).read_all()
-    key = calibration._DESCRIPTION
+    key = b"neardup calibration"
     said = {**json.loads(table.schema.metadata[key]), "threshold": 0.3}
     changed = table.replace_schema_metadata({key: json.dumps(said).encode()})
     with pa.ipc.new_file(str(tmp_path / "c.arrow"), changed.schema) as writer:

@@ -146,7 +146,7 @@ def test_strings_as_json(run: Run) -> None:
         ("shared", "a rose is", "A rose is"),
         ("differs", "red", "white"),
     ]
-    assert said["verdict"]["method"] == "shingles"
+    assert said["verdict"]["method"] == "raregrams"
 
 
 def test_the_method_and_its_parameters(run: Run) -> None:
@@ -183,3 +183,30 @@ def test_pages_are_compared_by_their_text(run: Run, tmp_path: Path) -> None:
     done = run("compare", one, nothing)
     assert done.exit_code == 1
     assert "cannot be compared: page has no text." in done.stderr
+
+
+def test_two_files_are_judged_as_a_run_judges_them(run: Run, tmp_path: Path) -> None:
+    """By the default method, with general tables: the two texts alone do not say what is rare, so
+    that the little that strangers share would be all that counts."""
+    ends = ", said the mayor, who had asked the regional bank for a loan"
+    first = f"The council met on Monday and voted to rebuild the old ferry pier in stone{ends}"
+    texts = {
+        "a": first,
+        "b": first.replace("Monday", "Tuesday"),
+        "c": f"A storm broke three windows of the school and flooded its cellar overnight{ends}",
+    }
+    for name, text in texts.items():
+        (tmp_path / f"{name}.txt").write_text(text)
+    for method in ((), ("--method", "raregrams"), ("--method", "rareshingles")):
+        verdicts = {}
+        for other in "bc":
+            files = tmp_path / "a.txt", tmp_path / f"{other}.txt"
+            verdicts[other] = json.loads(run("compare", *files, *method, "--json").stdout)[
+                "verdict"
+            ]
+        assert verdicts["b"]["duplicate"]
+        assert verdicts["b"]["score"] > 0.6
+        assert not verdicts["c"]["duplicate"]
+        assert verdicts["c"]["score"] < 0.5
+        assert "general" in verdicts["c"]["note"]
+    assert "raregrams ≥ 0.5: " in run("compare", *files).stdout

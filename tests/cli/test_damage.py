@@ -35,6 +35,7 @@ def commands(folder: Path, docs: Path, tmp_path: Path) -> list[tuple[Any, ...]]:
         ("undo", folder),
         ("dedup", docs, "--against", folder, "--method", "shingles", *out),
         ("label", "sample", folder, "-o", tmp_path / "s.jsonl", "--overwrite"),
+        ("evaluate", "--run", folder, "--group", "site"),
         ("verify", folder),
     ]
 

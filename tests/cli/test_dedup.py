@@ -13,6 +13,7 @@ import pytest
 
 import neardup as nd
 from cli.sample import DOCUMENTS, TEXT, Run, jsonl
+from neardup.cli import summary
 
 
 def test_writes_a_run_folder(run: Run, docs: Path, tmp_path: Path) -> None:
@@ -28,7 +29,7 @@ def test_writes_a_run_folder(run: Run, docs: Path, tmp_path: Path) -> None:
 def test_the_summary_tells_the_next_step(run: Run, docs: Path, tmp_path: Path) -> None:
     said = run("dedup", docs, "-o", tmp_path / "out", "--method", "shingles").stderr
     assert "5 documents = 3 kept + 2 duplicates + 0 rejected." in said
-    assert "1 kept document is too short to compare." in said
+    assert "1 kept document is too short or too repetitive to compare." in said
     assert "1 cluster, 3 pairs (complete), by the method shingles.\nThreshold 0.8." in said
     assert f"Written to {tmp_path / 'out'}: kept.jsonl, report.html" in said
     assert f"neardup compare --run {tmp_path / 'out'} fox edited" in said
@@ -212,3 +213,22 @@ def test_a_limit_that_is_not_applied_is_said(tmp_path: Path, run: Run) -> None:
     said = run(*asked, "--date", "date", "--set", "min_count=1").stderr
     assert "42 days" not in said
     assert "min_count" not in said
+
+
+def test_capped_pairs_are_not_called_complete(docs: Path) -> None:
+    result = nd.dedup(docs)
+    told = "\n".join(summary.lines(result, None, 1.0, None))
+    assert " (complete), by the method" in told
+    result.info["capped"] = 3
+    told = "\n".join(summary.lines(result, None, 1.0, None))
+    assert "complete" not in told
+    assert "3 documents had more candidates than are compared" in told
+
+
+def test_a_missing_column_is_not_taken_for_the_text(run: Run, tmp_path: Path) -> None:
+    source = tmp_path / "plain.jsonl"
+    source.write_text('{"id": "a", "text": "some words"}\n', "utf-8")
+    for keep in ("date:desc", "newest"):
+        refused = run("dedup", source, "-o", tmp_path / "out", "--keep", keep)
+        assert refused.exit_code == 2
+        assert "did you mean 'text'" not in refused.stderr

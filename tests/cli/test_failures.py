@@ -102,3 +102,12 @@ def test_a_few_rows_in_another_encoding_are_rejected_with_a_hint(run: Run, tmp_p
     again = run("dedup", file, "-o", tmp_path / "again", "--encoding", "windows-1252")
     assert "0 rejected" in again.output
     assert "--encoding" not in again.output
+
+
+def test_too_little_memory_is_one_sentence(
+    run: Run, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fail_with(monkeypatch, MemoryError())
+    done = run("find", docs)
+    assert done.exit_code == 1
+    assert done.stderr.startswith("Error: the system gave no more memory. Hint: ")

@@ -142,11 +142,14 @@ def test_a_file_that_cannot_be_read_is_no_success(run: Run, docs: Path, tmp_path
     assert run("index", "build", tmp_path / "all.db", docs).exit_code == 0
     again = run("index", "add", tmp_path / "all.db", docs)
     assert (again.exit_code, "in the index already" in again.stderr) == (0, True)
-    for command in (("build", tmp_path / "new.db"), ("add", tmp_path / "all.db")):
+    commands = ("build", "new.db"), ("add", "all.db"), ("check", "all.db")
+    for command in [(name, tmp_path / store) for name, store in commands]:
         failed = run("index", *command, latin)
         assert failed.exit_code == 1
         assert "20 of 20 documents could not be read" in failed.stderr
         assert "--encoding" in failed.stderr
-    assert run("index", "add", tmp_path / "all.db", latin, "--accept-rejected").exit_code == 0
+    for command in ("add", "check"):
+        accepted = run("index", command, tmp_path / "all.db", latin, "--accept-rejected")
+        assert accepted.exit_code == 0
     done = run("index", "add", tmp_path / "all.db", latin, "--encoding", "cp1252")
     assert done.exit_code == 0

@@ -179,3 +179,17 @@ def test_interrupted_while_writing_over(
     assert done.stderr == f"Interrupted; {out} holds the earlier run.\n"
     assert {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()} == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["docs.jsonl", "out"]
+
+
+@pytest.mark.parametrize("name", ["out", "kept.jsonl"])
+def test_a_place_that_cannot_be_written_is_named(
+    run: Run, docs: Path, tmp_path: Path, name: str
+) -> None:
+    """A file in the way stands for missing rights, which root does not lack."""
+    (tmp_path / "way").write_text("mine")
+    place = tmp_path / "way" / name
+    done = run("dedup", docs, "-o", place)
+    assert done.exit_code == 2
+    assert f"{place} cannot be written: " in done.stderr
+    assert "Hint: " in done.stderr
+    assert "lock" not in done.stderr

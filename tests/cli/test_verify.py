@@ -34,3 +34,17 @@ def test_what_is_neither(run: Run, tmp_path: Path) -> None:
         done = run("verify", place)
         assert done.exit_code == 1, place
         assert "unexpected" not in done.stdout + done.stderr
+
+
+def test_every_place_is_reported_once(run: Run, docs: Path, tmp_path: Path) -> None:
+    """Neither does a missing place hide the others, nor is one fault printed twice."""
+    out, text = tmp_path / "out", tmp_path / "notes.txt"
+    run("dedup", docs, "-o", out)
+    text.write_text("notes " * 500)
+    done = run("verify", tmp_path / "missing", text, out)
+    assert done.exit_code == 1
+    assert f"{tmp_path / 'missing'} does not exist." in done.stdout
+    assert done.stdout.count(f"{text} is no SQLite database.") == 1
+    assert f"{text} is damaged: 1 fault." in done.stdout
+    assert f"{out}: " in done.stdout
+    assert "no damage found" in done.stdout

@@ -13,7 +13,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.decisions.differences import Measures, measured
+from neardup.decisions.kinds import Measures, measured
 from neardup.schema import Ragged
 from reference import differences as twin
 

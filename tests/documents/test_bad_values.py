@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -79,3 +80,38 @@ def test_deeply_nested_json_is_refused_with_a_sentence(command: str, tmp_path: P
     assert done.exit_code == 1
     assert "unexpected" not in done.stderr
     assert "Hint:" in done.stderr
+
+
+def damaged_column(path: Path, group: int, column: str) -> None:
+    """A page of one column of a row group that cannot be unpacked."""
+    index = pq.read_metadata(path).row_group(group)
+    names = [index.column(i).path_in_schema for i in range(index.num_columns)]
+    chunk = index.column(names.index(column))
+    data = bytearray(path.read_bytes())
+    middle = chunk.data_page_offset + chunk.total_compressed_size // 2
+    data[middle : middle + 40] = bytes(40)
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("target", ["out", "kept.parquet"])
+def test_a_damaged_page_of_a_column_that_is_not_compared(target: str, tmp_path: Path) -> None:
+    path, out = tmp_path / "a.parquet", tmp_path / target
+    choose = random.Random(5)
+    rows = [" ".join(choose.choices([f"word{n}" for n in range(999)], k=30)) for _ in range(240)]
+    other = pa.array([f"{n * 7919 % 1000003} {n * 104729 % 1000003}" for n in range(len(rows))])
+    table = pa.table({"id": [str(n) for n in range(len(rows))], "text": rows, "other": other})
+    pq.write_table(table, path, row_group_size=100, compression="zstd", use_dictionary=False)
+    damaged_column(path, 1, "other")
+    done = CliRunner().invoke(main, ["dedup", str(path), "-o", str(out)])
+    assert done.exit_code == 1
+    assert "rows 101 to 200 were written without a value of 'other'" in done.stderr
+    kept = pq.read_table(out / "kept.parquet" if target == "out" else out)
+    places = [int(i) for i in kept["id"].to_pylist()]
+    assert places
+    assert kept["text"].to_pylist() == [rows[i] for i in places]
+    expected = [None if 100 <= i < 200 else other[i].as_py() for i in places]
+    assert kept["other"].to_pylist() == expected
+    if target == "out":
+        result = nd.Result.load(out)
+        assert result.counts.kept == len(places)
+        assert result.counts.documents == len(rows)

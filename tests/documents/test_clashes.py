@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import neardup as nd
 from neardup.cli import main
-from neardup.documents.clashes import Ledger, digests_of, labels_of, tell_apart
+from neardup.documents.clashes import Ledger, labels_of, tell_apart
 from neardup.documents.collection import Collection, collect
 from neardup.documents.columns import Columns
 from neardup.documents.jsonl import JsonlSource
@@ -57,6 +57,11 @@ def comparable(result: nd.Result) -> list[dict[str, Any]]:
     return [{**row, "file": Path(row["file"]).name} for row in result.decisions.to_pylist()]
 
 
+def numbered_rows(ids: list[str], first: int) -> pa.RecordBatch:
+    rows = pa.array(np.arange(first, first + len(ids), dtype=np.int64))
+    return pa.record_batch({"row": rows, "id": pa.array(ids, pa.large_string())})
+
+
 def test_shards_that_number_from_0_are_decided_as_with_unique_ids(
     tmp_path: Path, shards: list[Path]
 ) -> None:
@@ -66,7 +71,8 @@ def test_shards_that_number_from_0_are_decided_as_with_unique_ids(
     parts = _parts().items()
     unique = [write(tmp_path / "u" / f"{n}.jsonl", numbered(p, f"{n}.jsonl:")) for n, p in parts]
     assert comparable(result) == comparable(nd.dedup(unique))
-    assert result.info["shared_ids"] == {"ids": 37, "documents": 74, "example": "a.jsonl:0"}
+    shared = {"ids": 37, "documents": 74, "example": "a.jsonl:0", "unnamed": 0}
+    assert result.info["shared_ids"] == shared
 
 
 def test_only_ids_that_several_files_have_are_renamed(tmp_path: Path) -> None:
@@ -87,6 +93,40 @@ def test_a_name_that_another_document_has_gets_a_second_colon(tmp_path: Path) ->
     b = write(tmp_path / "b.jsonl", [{"id": "1", "text": "c"}])
     result = nd.dedup([a, b])
     assert result.decisions["id"].to_pylist() == ["a.jsonl::1", "b.jsonl:1", "b.jsonl::1"]
+
+
+@pytest.mark.parametrize("given_first", [True, False])
+def test_a_name_that_was_invented_costs_no_document(tmp_path: Path, given_first: bool) -> None:
+    """A document without an id is named by its row; the id of another document may look like it."""
+    path = tmp_path / "a.jsonl"
+    row = 2 if given_first else 1
+    clash = f"{path}:{row}"
+    rows = [{"text": "the first"}, {"id": clash, "text": "the second"}, {"text": "the third"}]
+    write(path, [rows[1], rows[0], rows[2]] if given_first else rows)
+    result = nd.dedup([path])
+    assert result.counts.rejected == 0
+    expected = [clash, f"{path}::{row}"] if given_first else [f"{path}::{row}", clash]
+    assert result.decisions["id"].to_pylist() == [*expected, f"{path}:3"]
+    output = run("dedup", path, "-o", tmp_path / "out")
+    assert output.count("1 document has no id") == 1
+    assert "first" in run("compare", "--run", tmp_path / "out", f"{path}::{row}", clash)
+    output = run("index", "build", tmp_path / "index.db", path)
+    assert "1 document has no id" in output
+    assert "3 documents = 3 kept" in output
+
+
+def test_an_invented_name_is_never_one_of_the_ids(tmp_path: Path) -> None:
+    """Nor is a repeated id excused by it: only one document has each id."""
+    path = tmp_path / "a.jsonl"
+    ids = [None, f"{path}:1", f"{path}:1", f"{path}::1"]
+    write(path, [{"id": id, "text": f"text {i}"} for i, id in enumerate(ids)])
+    other = write(tmp_path / "b.jsonl", [{"id": f"{path}:1", "text": "text 5"}])
+    result = nd.dedup([path, other])
+    named = [f"{path}::::1", *[f"a.jsonl::{path}:1"] * 2, f"{path}::1"]
+    assert result.decisions["id"].to_pylist() == [*named, f"b.jsonl::{path}:1"]
+    reasons = result.decisions["reason"].to_pylist()
+    assert reasons[2] == f"id {f'{path}:1'!r} was already used in {path}, row 2"
+    assert result.counts.rejected == 1
 
 
 def test_rejected_documents_are_named_like_the_others(tmp_path: Path) -> None:
@@ -126,7 +166,7 @@ def test_the_ledger_finds_what_sets_would(files: list[list[str]], size: int) -> 
             first.setdefault(id, number)
             number += 1
         found = [
-            ledger.add(digests_of(pa.array(ids[i : i + size], pa.large_string())), str(name))
+            ledger.add(numbered_rows(ids[i : i + size], i), str(name))
             for i in range(0, len(ids), size)
         ]
         assert np.concatenate([np.empty(0, np.int64), *found]).tolist() == expected

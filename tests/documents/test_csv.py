@@ -226,3 +226,11 @@ def test_a_run_keeps_records_and_tables(tmp_path: Path) -> None:
     assert result.kept.to_pylist() == [{"id": "a", "text": words, "n": "1"}]
     whole = collect(path).kept(np.ones(2, bool))
     assert whole.column("n").to_pylist() == ["1", "\ufffd"]
+
+
+def test_a_document_in_place_of_a_header_is_hinted_at(tmp_path: Path) -> None:
+    path = tmp_path / "bare.csv"
+    path.write_text(f'1,"{"some words " * 20}"\n', "utf-8")
+    with pytest.raises(ColumnError, match="It is read as the header; put one before it") as refused:
+        nd.dedup(path)
+    assert len(str(refused.value)) < 500

@@ -11,8 +11,8 @@ import pytest
 
 import neardup as nd
 from neardup.documents import Collection, Columns, collect
-from neardup.documents.encodings import decoded
 from neardup.documents.folder import FolderSource
+from neardup.documents.streams import decoded
 from neardup.errors import ColumnError, InputError, UsageError
 
 FILES = {
@@ -140,7 +140,7 @@ def test_a_run_is_saved_twice_and_loaded(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, {"a.txt": text, "b.txt": text + b"!", "c.png": b"\0"})
     result = nd.dedup(folder)
     for _ in range(2):
-        result.save(tmp_path / "out")
+        result.save(tmp_path / "out", overwrite=True)
     assert [p.name for p in (tmp_path / "out" / "kept").iterdir()] == ["a.txt"]
     again = nd.Result.load(tmp_path / "out")
     assert again.kept.to_pylist() == [{"id": "a.txt", "text": text.decode()}]

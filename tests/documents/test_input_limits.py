@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup as nd
-from neardup.documents import input_limits
-from neardup.documents.input_limits import Limits
+from neardup.documents import open_files
+from neardup.documents.open_files import Limits
 from neardup.documents.parquet import ParquetSource
 from neardup.plan import limits_of
 from neardup.settings import Settings
@@ -74,7 +74,7 @@ def test_a_bomb_costs_only_itself(
     pack: Any, tmp_path: Path, good: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The size above which the ratio counts is lowered, so that the test is quick."""
-    monkeypatch.setattr(input_limits, "FREE_BYTES", 1_000_000)
+    monkeypatch.setattr(open_files, "FREE_BYTES", 1_000_000)
     path = tmp_path / f"bomb.jsonl.{'gz' if pack is gzip.compress else 'bz2'}"
     path.write_bytes(pack(lines(GOOD[0]) + b"\0" * 8_000_000 + b"\n" + lines(GOOD[1])))
     result = nd.dedup([path, good], max_ratio=100)
@@ -124,7 +124,7 @@ def test_a_large_file_of_a_folder(tmp_path: Path) -> None:
 def test_a_row_group_that_unpacks_to_too_much(
     tmp_path: Path, good: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(input_limits, "FREE_BYTES", 1_000_000)
+    monkeypatch.setattr(open_files, "FREE_BYTES", 1_000_000)
     path = tmp_path / "bomb.parquet"
     table = pa.table({"id": ["a", "b"], "text": ["x" * 4_000_000, "y" * 4_000_000]})
     schema = table.schema

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import neardup as nd
 from neardup.documents import Collection, Columns, DocumentBatch, collect
 from neardup.documents.jsonl import JsonlChunk, JsonlSource
 from neardup.documents.streams import CODECS, open_binary
@@ -296,3 +297,25 @@ def test_the_likely_text_column_is_suggested_with_the_option(tmp_path: Path, nam
         read(collect(path), Columns())
     hint = f"did you mean {name!r}? Then give --text {name} (in Python text={name!r})."
     assert error.value.hint == hint
+
+
+@pytest.mark.parametrize("as_file", [True, False])
+def test_lone_surrogates_are_rejected_in_files_as_in_lists(tmp_path: Path, as_file: bool) -> None:
+    """They cannot be told apart as U+FFFD: texts would be identical, and ids would clash."""
+    text = "a story of some words"
+    rows = [
+        {"id": "a", "text": f"{text} \ud800"},
+        {"id": "x\udc00", "text": text},
+        {"id": "b", "text": f"{text} \U0001f600"},
+        {"id": "c", "text": "another", "note": "\ud800"},
+    ]
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    result = nd.dedup(path if as_file else rows)
+    assert result.counts.sentence() == "4 documents = 2 kept + 0 duplicates + 2 rejected"
+    told = result.decisions.filter(result.decisions["row"].to_numpy() <= 2).to_pylist()
+    assert [row["id"] for row in told] == ["a", None]
+    assert told[0]["reason"].startswith("text has a lone surrogate at ")
+    assert told[1]["reason"].startswith("id has a lone surrogate at ")
+    if as_file:
+        assert told[0]["reason"].endswith(f"at byte {json.dumps(rows[0]).index(chr(92)) + 1}")

@@ -115,7 +115,7 @@ def taken(field: jsonl.Field, i: int) -> Any:
     raw = field.values[field.offsets[i] : field.offsets[i + 1]].tobytes()
     if kind == jsonl.ABSENT:
         return "absent"
-    if kind == jsonl.STRING:
+    if kind in (jsonl.STRING, jsonl.SURROGATE):
         return raw.decode()
     if kind == jsonl.NUMBER:
         return twin.Number(raw.decode())

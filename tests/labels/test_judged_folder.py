@@ -65,6 +65,6 @@ def test_making_the_run_again_loses_no_judgement(tmp_path: Path, run: nd.Result)
     name = folder.add(draw({"run": run}, 5))
     folder.store.add(Label("a", "b", "not", "ann"))
     before = {path.name: path.read_bytes() for path in folder.path.iterdir()}
-    nd.find(collection(), method="shingles", threshold=0.8).save(out)
+    nd.find(collection(), method="shingles", threshold=0.8).save(out, overwrite=True)
     assert {path.name: path.read_bytes() for path in folder.path.iterdir()} == before
     assert name in JudgedFolder(judging_folder(out)).samples()

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import _native
-from neardup.artefacts.calibration import CONSISTENCY, FEW_NEIGHBOURS, INCONSISTENT
+from neardup.artefacts.calibration import CONSISTENCY, FEW_NEIGHBOURS, INCONSISTENT, Expected
 from neardup.matching import consistency
 from neardup.matching.verify import Pairs
 from reference import average_link as twin
@@ -152,3 +152,39 @@ def test_mutual_bests_pass_below_a_low_threshold_only():
     for threshold, expected in ((0.2, [True, False]), (0.5, [False, False])):
         near = consistency.neighbourhoods(3, pairs, threshold)
         assert near.passes(pairs, threshold).tolist() == expected
+
+
+def test_chance_neighbours_of_sparse_news_do_not_make_the_threshold_low():
+    """Half of the articles have a best neighbour of 0.1, and hardly any has one of 0.5."""
+    documents, pairs = families(300, 2, 0.1, strangers=500)
+    copies = Pairs(np.arange(600, 640, 2), np.arange(601, 641, 2), np.full(20, 0.9))
+    assert chosen(documents, Pairs.concat([pairs, copies])).threshold == 0.5
+
+
+def expected(near: float, *settings: float) -> Expected:
+    documents, pairs = families(*settings)
+    curve = consistency.consistency_curve(documents, pairs)
+    made = consistency.expected_quality(len(pairs), near, curve, 0.5)
+    assert made is not None
+    return made
+
+
+def test_what_is_in_doubt_lowers_what_is_expected():
+    sure, few = expected(0, 200, 3, 0.9), expected(0, 5, 3, 0.9)
+    assert sure.precision == sure.recall == 1
+    assert few.precision == few.recall == 1
+    assert few.least_precision < sure.least_precision < 1  # few pairs show little
+    beside = expected(0, 200, 3, 0.9, 0, 0.6)
+    assert beside.precision < sure.precision
+    assert beside.least_precision < sure.least_precision
+    missed = expected(300, 200, 3, 0.9)
+    assert missed.recall < sure.recall
+    assert missed.least_recall < sure.least_recall
+    for made in (sure, few, beside, missed):
+        assert 0 <= made.least_precision <= made.precision <= 1
+        assert 0 <= made.least_recall <= made.recall <= 1
+
+
+def test_nothing_is_expected_of_no_pairs():
+    curve = consistency.consistency_curve(2, Pairs.none())
+    assert consistency.expected_quality(0, 10, curve, 0.5) is None

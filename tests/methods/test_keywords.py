@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -19,13 +21,13 @@ from neardup.artefacts.idf import IdfCounter, IdfTable
 from neardup.errors import SettingsError
 from neardup.methods import weighted_sets
 from neardup.methods.base import UNRELIABLE
-from neardup.methods.keywords import MEASURES, Keywords
+from neardup.methods.keywords import MEASURES, ORDERS, Keywords
 from neardup.methods.meeting import Rarity
 from neardup.methods.weighted_sets import rare_vector_keys, vector_scores
 from neardup.schema import Ragged, offsets_of
 from neardup.testing import batch
 from neardup.text.text_options import Text
-from neardup.text.words import words
+from neardup.text.words import buffers, words
 from reference import keywords as twin
 
 SIDEWALK = (
@@ -311,3 +313,39 @@ def test_native_takes_no_texts() -> None:
     table = table_of(["a b"])
     assert len(Keywords().keywords(batch([]).column("text"), table)) == 0
     assert _native.sentences(np.empty(0, np.uint8), np.zeros(1, np.int64))[0].tolist() == [0]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_lexical_signatures(order: str) -> None:
+    """By the formulas, with ties left open: the weights of the chosen are the greatest."""
+    rng = np.random.default_rng(3)
+    vocabulary = [f"term{a}{b}" for a in "abcdefghij" for b in "klmnopqrst"]
+    share = 1 / np.arange(1, 101)
+    texts = [" ".join(rng.choice(vocabulary, 60, p=share / share.sum())) for _ in range(40)]
+    method = Keywords(order=order, tf="count", k=None if "+" in order else 5)
+    records = batch(texts)
+    table = resolved(method.needs, records)["idf"]
+    names = dict(zip((_hash(word) for word in vocabulary), vocabulary, strict=True))
+    df = Counter(word for text in texts for word in {*text.split()})
+    first, count, rare = ORDERS[order]
+    weight = {"tf": lambda tf, _: tf, "df": lambda _, n: -n, "tf-idf": _tf_idf}[first]
+    for text, entries in zip(texts, method.keywords(records.column("text"), table), strict=True):
+        tf = Counter(text.split())
+        chosen = [names[int(entry) >> 32] for entry in entries]
+        assert len(chosen) == 5
+        heavy = sorted((weight(tf[w], df[w]) for w in tf), reverse=True)[: count or 5]
+        if not rare:
+            assert sorted((weight(tf[w], df[w]) for w in chosen), reverse=True) == pytest.approx(
+                heavy, rel=0.01
+            )
+        else:
+            rarest = sorted(df[w] for w in chosen)[:rare]
+            assert rarest == sorted(df[w] for w in tf)[:rare] or first == "tf-idf"
+
+
+def _hash(word: str) -> int:
+    return int(_native.hash_words(*buffers([word]))[0]) >> 32
+
+
+def _tf_idf(tf: int, n: int) -> float:
+    return tf * math.log((40 + 0.5) / n)

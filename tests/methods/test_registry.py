@@ -5,7 +5,7 @@ import re
 import pytest
 
 from neardup.errors import SettingsError
-from neardup.methods import registry, synonyms
+from neardup.methods import registry
 from neardup.methods.shingles import Shingles
 from neardup.text.text_options import Text
 
@@ -62,16 +62,16 @@ def test_what_others_call_a_method_leads_to_its_name(name: str, own: str) -> Non
 
 
 def test_hints_name_methods_that_are_there() -> None:
-    for hint in synonyms.HINTS.values():
+    for hint in registry.HINTS.values():
         named = re.findall(r"`(\w+)`", hint)
         assert named
         assert set(named) <= set(registry.METHODS)
-    assert not synonyms.HINTS.keys() & set(registry.METHODS)
+    assert not registry.HINTS.keys() & set(registry.METHODS)
 
 
 @pytest.mark.parametrize("name", ["I-Match", "SimHash", "spot_sigs", "TermVector"])
 def test_the_same_name_in_other_letters_is_suggested(name: str) -> None:
-    with pytest.raises(SettingsError, match=f"did you mean '{synonyms.plain(name)}'"):
+    with pytest.raises(SettingsError, match=f"did you mean '{registry.plain(name)}'"):
         registry.build(name)
 
 

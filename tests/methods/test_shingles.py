@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from neardup import _native
 from neardup import api as nd
+from neardup.engines.index.index import Index
 from neardup.errors import SettingsError
 from neardup.methods import minhash
 from neardup.methods.base import Prepared
@@ -243,3 +245,38 @@ def test_ignored_shingles_are_those_of_the_boilerplate(notice: list[str], text: 
         assert made.evidence[0].tolist() == sorted({h >> 32 for h in left})
     else:
         assert made.too_short.tolist() == [True]
+
+
+def test_fields_count_by_their_weight() -> None:
+    """A title of five words has one shingle: weight w adds w common or w + w different features."""
+    text = " ".join(f"word{i}" for i in range(14))
+    own = " ".join(f"else{i}" for i in range(14))
+    same, other = "one two three four five", "six seven eight nine ten"
+    rows = [
+        {"id": "a", "text": f"{text} {own}", "title": same},
+        {"id": "b", "text": text + " rest", "title": same},
+        {"id": "c", "text": text + " rest", "title": other},
+    ]
+    for weight in (1, 7):
+        method = Shingles(fields={"title": weight}, threshold=0.1)  # type: ignore[arg-type]
+        pairs = nd.find(rows, method=method).pairs.to_pylist()
+        scores = {(pair["a"], pair["b"]): pair["score"] for pair in pairs}
+        assert scores["a", "b"] == pytest.approx((10 + weight) / (24 + 11 - 10 + weight))
+        assert scores["a", "c"] == pytest.approx(10 / (24 + 11 - 10 + 2 * weight))
+        with Index.open("memory:", method=method) as index:
+            assert [index.add(row) for row in rows[:2]][1].score == pytest.approx(scores["a", "b"])  # type: ignore[union-attr]
+
+
+def test_a_clipped_index_answers_as_a_run(tmp_path: Path) -> None:
+    footer = " ".join(f"footer{i}" for i in range(40))
+    rows = [
+        {"id": str(n), "text": " ".join(f"w{n}x{i}" for i in range(30)) + " " + footer}
+        for n in range(40)
+    ]
+    run = nd.dedup(rows, method=Shingles(clip=20, threshold=0.5))
+    run.save(tmp_path / "run")
+    assert run.counts.duplicates == 0
+    counted = next((tmp_path / "run").rglob("frequencies*"))
+    method = Shingles(clip=20, threshold=0.5, frequencies=str(counted))
+    with Index.open("memory:", method=method) as index:
+        assert [index.add(row) for row in rows] == [None] * 40

@@ -262,3 +262,27 @@ def test_golden_fingerprints() -> None:
     assert made.evidence[0].tolist() == [6646787544133180545]
     assert wide.evidence[0].tolist() == [6646787544133180545, 12737504958732273978]
     assert made.keys[0].tolist()[:2] == [4550359858983055245, 15964817433034985115]
+
+
+def test_probing_meets_where_the_weakest_bits_differ() -> None:
+    """Copies with a word replaced: probing finds nearly all pairs within the distance."""
+    rng = np.random.default_rng(5)
+    texts = []
+    for _ in range(150):
+        own = [f"w{n}" for n in rng.integers(0, 5000, 300)]
+        other = own.copy()
+        other[int(rng.integers(300))] = "replaced"
+        texts += [" ".join(own), " ".join(other)]
+    everyone = {(p["a"], p["b"]) for p in nd.find(texts, method=SimHash()).pairs.to_pylist()}
+    for weak, most in ((12, 0.05), (16, 0.02)):
+        method = SimHash(weak_bits=weak)
+        found = {(p["a"], p["b"]) for p in nd.find(texts, method=method).pairs.to_pylist()}
+        assert found <= everyone
+        assert len(everyone - found) <= most * len(everyone)
+    assert 0.004 < SimHash(weak_bits=12).miss_rate < 0.008
+    assert SimHash(weak_bits=30, distance=1).miss_rate > 0  # no search by likely bits is complete
+
+
+def test_too_many_probes_are_refused() -> None:
+    with pytest.raises(SettingsError, match="at most 1,000 keys"):
+        SimHash(distance=5, weak_bits=24)

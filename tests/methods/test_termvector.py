@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from datetime import date, timedelta
 from fractions import Fraction
 from pathlib import Path
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from neardup import _native
 from neardup import api as nd
 from neardup.artefacts.artefact import resolved
+from neardup.engines.index.index import Index
 from neardup.errors import ColumnError, SettingsError
 from neardup.features.terms import Vector, pack, unpack
 from neardup.methods.meeting import Rarity
@@ -263,3 +265,31 @@ def test_golden_vectors() -> None:
     pairs = [(0, 1), (0, 2), (1, 2)]
     expected = [twin.scramble((a << 32 | b) ^ 0xD1B54A32D192ED03) for a, b in pairs]
     assert made.keys[0].tolist() == expected
+
+
+def test_an_index_stores_184_bytes_and_answers_alike(tmp_path: Path) -> None:
+    rows = [
+        {"id": f"{name}{place}", "text": story(name, 70 - place), "published": f"2003-11-{day:02}"}
+        for name in ("news", "other", "else")
+        for place, day in enumerate((1, 9, 30))
+    ]
+    rows.append({"id": "short", "text": "two words", "published": None})
+    table = tmp_path / "table.idf"
+    texts = [row["text"] for row in rows]
+    resolved(TermVector().needs, batch(texts))["idf"].save(table)
+    method = TermVector(date="published", packed=True, idf=str(table))
+    store = tmp_path / "news.db"
+    with Index.open(store, method=method) as index:
+        index.add_many(rows)
+        first = index.decisions().to_pylist()
+    with sqlite3.connect(store) as db:
+        sizes = dict(db.execute("SELECT id, length(signature) FROM documents"))
+    assert sizes["news0"] == 184 + 28
+    with Index.open(store) as index:  # keys and digests are made again
+        assert index.decisions().to_pylist() == first
+        copy = index.check({"text": story("news", 70), "published": "2003-11-02"})
+        assert copy is not None
+        assert copy.kind == "identical"
+    batch_run = nd.dedup(rows, method=method).decisions.to_pylist()
+    kept = [(row["id"], row["decision"], row["kept_id"]) for row in batch_run]
+    assert kept == [(row["id"], row["decision"], row["kept_id"]) for row in first]

@@ -17,6 +17,17 @@ USUAL = registry.DEFAULT
 # recommends for texts that were copied in part and reworded.
 REWORDED = "shingles words=3 measure=containment clip=20 threshold=0.3"
 BESIDE = ("shingles threshold=0.5", REWORDED)
+# Systems that are settings of a method, as their recipes have them (docs/papers.md).
+SYSTEMS = {
+    "sif (manber1994)": "join features=windows every=256 measure=containment threshold=0.25",
+    "Heintze (heintze1996)": "join features=qgrams size=30 most=100 measure=max threshold=0.05",
+    "COPS (brin1995)": "join features=sentences measure=containment threshold=0.5",
+    "runs within sentences (wang2009)": "join features=sentence_shingles threshold=0.5",
+    "skips (wang2009)": "join features=skips threshold=0.5",
+    "pauses (wang2009)": "join features=pauses threshold=0.5",
+    "Park (park2002)": "keywords order=3tf-idf+2df tf=count threshold=0.6",
+    "probing (sood2011)": "simhash weak_bits=12",
+}
 METHODS = (USUAL, *sorted({*registry.METHODS} - {USUAL}), *BESIDE)
 
 

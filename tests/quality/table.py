@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from quality.floors import UNFINISHED
 from quality.peers import ROWS
-from quality.runs import METHODS
+from quality.runs import METHODS, SYSTEMS
 from quality.sets import AVERAGED, PAIRS, SETS, Figures
 
 Measured = Mapping[tuple[str, str], Figures]
@@ -51,8 +51,27 @@ def traps(measured: Measured) -> str:
     return markdown(["", *TRAPS], measured, cells)
 
 
-TABLES = {"f1": f1, "precision and recall": precision_and_recall, "traps": traps}
-OTHERS = {f"{name} of other tools": made for name, made in TABLES.items()}
+def systems(measured: Measured) -> str:
+    """Precision, recall and F1 of systems that are settings of a method."""
+    sets = ("bill_pairs", "clough_stevenson", "ocr_pairs")
+    head = ["", *(f"{name}: precision / recall / F1" for name in sets), "lee_news: apart"]
+    rows = [
+        [
+            title,
+            *(
+                " / ".join(cell(measured, method, name, figure) for figure in PAIRS)
+                for name in sets
+            ),
+            cell(measured, method, "lee_news", "apart"),
+        ]
+        for title, method in SYSTEMS.items()
+    ]
+    return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *rows])
+
+
+EVERY = {"f1": f1, "precision and recall": precision_and_recall, "traps": traps}
+TABLES = {**EVERY, "systems of the papers": systems}
+OTHERS = {f"{name} of other tools": made for name, made in EVERY.items()}
 
 
 def cell(measured: Measured, method: str, name: str, figure: str) -> str:

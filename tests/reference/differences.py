@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from rapidfuzz.distance import Indel
 
-from neardup.decisions.differences import COLUMN, FEATURES, Measures
+from neardup.decisions.kinds import COLUMN, FEATURES, Measures
 from neardup.schema import Array, Ragged
 from neardup.text.alignment import (
     BEGINS_PARAGRAPH,

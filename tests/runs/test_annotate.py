@@ -96,7 +96,7 @@ def test_parquet_streams_batch_by_batch(tmp_path: Path) -> None:
     check_rows(result.annotated.to_pylist())
     folder = result.save(tmp_path / "out", annotate=True)
     assert pq.ParquetFile(folder / "annotated" / "a.parquet").metadata.num_rows == 3
-    folder = result.save(tmp_path / "out", annotate=True, one_file=True)
+    folder = result.save(tmp_path / "out", annotate=True, one_file=True, overwrite=True)
     assert not (folder / "annotated").exists()
     written = pq.read_table(folder / "annotated.parquet")
     check_rows(written.to_pylist())

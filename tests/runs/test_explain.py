@@ -58,8 +58,8 @@ def test_a_copy(result: nd.Result) -> None:
         ("alone", "alone (input, row 4): kept (unique); it matches no other."),
         (
             "short",
-            "short (input, row 6): kept (too_short); it has too few words, so only an equal one "
-            "could be its duplicate.",
+            "short (input, row 6): kept (too_short); it has too few different words, so only an "
+            "equal one could be its duplicate.",
         ),
         ("broken", "broken (input, row 5): rejected (text is null)."),
     ],

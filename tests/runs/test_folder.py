@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 from neardup import api as nd
 from neardup.errors import DataError, InputError, UsageError
+from neardup.runs.checksums import Checksums, replacing
 from neardup.runs.result import Result
 from reference import run as twin
 
@@ -95,7 +97,7 @@ def test_a_second_run_into_the_folder_leaves_nothing_of_the_first(
 ) -> None:
     nd.dedup(source, keep="n:desc").save(tmp_path / "out")
     result = nd.dedup(source, keep="first")
-    again = Result.load(result.save(tmp_path / "out"))
+    again = Result.load(result.save(tmp_path / "out", overwrite=True))
     assert np.array_equal(again.rank, result.rank)
     assert again.decisions.equals(result.decisions)
     assert not list((tmp_path / "out").glob("*.part"))
@@ -113,13 +115,13 @@ def test_a_run_never_writes_over_its_own_input(source: Path, tmp_path: Path) -> 
 def test_a_finished_run_survives_a_save_that_cannot_be(tmp_path: Path) -> None:
     folder = nd.dedup(["one text", "one text"]).save(tmp_path / "out")
     with pytest.raises(DataError, match="in memory"):
-        Result.load(folder).save(folder)
+        Result.load(folder).save(folder, overwrite=True)
     assert Result.load(folder).counts.duplicates == 1
 
 
 def test_nothing_of_an_earlier_run_stays_behind(source: Path, tmp_path: Path) -> None:
     folder = nd.dedup(source).save(tmp_path / "out")
-    nd.dedup(pa.table({"text": ["a b c", "a b c"]})).save(folder)
+    nd.dedup(pa.table({"text": ["a b c", "a b c"]})).save(folder, overwrite=True)
     assert not (folder / "kept.jsonl").exists()
     assert pq.read_table(folder / "kept.parquet").num_rows == 1
 
@@ -144,7 +146,7 @@ def test_a_run_on_spark_is_replaced(source: Path, tmp_path: Path) -> None:
     """Its tables are folders."""
     (tmp_path / "out" / "pairs.parquet").mkdir(parents=True)
     (tmp_path / "out" / "run.json").write_text("{}")
-    folder = nd.dedup(source).save(tmp_path / "out")
+    folder = nd.dedup(source).save(tmp_path / "out", overwrite=True)
     assert Result.load(folder).counts.documents == 62
 
 
@@ -155,6 +157,31 @@ def test_a_foreign_run_json_cannot_have_files_removed(
     folder = nd.dedup(source).save(tmp_path / "out")
     info = json.loads((folder / "run.json").read_text("utf-8"))
     (folder / "run.json").write_text(json.dumps({**info, "kept_files": [name]}), "utf-8")
-    nd.dedup(source).save(folder)
+    nd.dedup(source).save(folder, overwrite=True)
     assert source.exists()
     assert Result.load(folder).counts.documents == 62
+
+
+def test_a_finished_run_is_replaced_only_on_request(source: Path, tmp_path: Path) -> None:
+    result = nd.dedup(source, method="exact")
+    result.save(tmp_path / "out")
+    before = (tmp_path / "out/run.json").read_bytes()
+    with pytest.raises(UsageError, match=r"already holds a finished run.*overwrite=True"):
+        nd.dedup(source, method="join").save(tmp_path / "out")
+    assert (tmp_path / "out/run.json").read_bytes() == before
+    nd.dedup(source, method="join").save(tmp_path / "out", overwrite=True)
+    assert Result.load(tmp_path / "out").info["settings"]["method"] == "join"
+
+
+def test_a_report_that_is_being_replaced_never_looks_damaged(source: Path, tmp_path: Path) -> None:
+    """Its checksum goes before the file does, and comes back with the next report."""
+    out = nd.dedup(source, method="exact").save(tmp_path / "out")
+    report = out / "report.html"
+    with suppress(KeyboardInterrupt), replacing(report):
+        report.write_text("the new one")
+        raise KeyboardInterrupt
+    assert Checksums(out).faults() == []
+    Result.load(out).report(report)
+    assert "report.html" in (Checksums(out).digests or {})
+    report.write_text("damaged")
+    assert len(Checksums(out).faults()) == 1

@@ -225,7 +225,7 @@ def test_a_new_run_does_not_lose_what_was_applied_to_the_old(run: Path, source: 
     with pytest.raises(UsageError, match="A policy is applied to the run"):
         nd.dedup(source, policy=MERGE).save(run)
     history.undo(run)
-    nd.dedup(source, policy=MERGE).save(run)
+    nd.dedup(source, policy=MERGE).save(run, overwrite=True)
     assert history.steps(run) == []
     assert Result.load(run).actions.num_rows == Result.load(run).counts.documents
 

@@ -177,3 +177,12 @@ def test_what_is_no_character_rejects_its_document_alone(tmp_path: Path) -> None
     path.write_bytes(b"\xff\xfe" + b"".join(lines) + b"x")
     rejected = [row["decision"] == "rejected" for row in nd.dedup(path).decisions.to_pylist()]
     assert rejected == [False, False, True, False, True]
+
+
+def test_a_quote_that_is_not_closed_is_hinted_at(tmp_path: Path) -> None:
+    path = tmp_path / "open.csv"
+    path.write_text('id,text\n1,"a text that goes on\n', "utf-8")
+    failed = run("dedup", path, "-o", tmp_path / "out")
+    assert failed.exit_code == 1
+    assert "Hint: look for a quote that begins a field and is not closed" in failed.output
+    assert "JSON" not in failed.output

@@ -325,3 +325,16 @@ def test_a_score_is_written_on_its_side_of_the_threshold() -> None:
     assert "score 0.79998, no" in str(Verdict("shingles", 0.8, 0.799981, duplicate=False))
     assert "score 0.8000, dup" in str(Verdict("shingles", 0.8, 0.800004, duplicate=True))
     assert "score 0.3206, no" in str(Verdict("shingles", 0.8, 0.3206, duplicate=False))
+
+
+def test_what_cannot_be_scored_is_said_as_it_is() -> None:
+    """A long text may have too few different words, and texts without words were not measured."""
+    repeated = str(nd.compare("ha " * 500, "ho " * 500, "raregrams"))
+    assert "not scored, no duplicate (too repetitive to be compared: 1 different word of 500)" in (
+        repeated
+    )
+    assert "too short" not in repeated
+    blank = nd.compare("", " \n", "raregrams")
+    assert blank.verdict is not None
+    assert (blank.verdict.score, blank.verdict.duplicate) == (None, True)
+    assert "neither text has a word" in str(blank)

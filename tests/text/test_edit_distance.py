@@ -43,6 +43,28 @@ def test_steps_are_a_cheapest_way() -> None:
     assert steps(["a", "red", "rose"], ["a", "rose"]) == [Step("delete", 1, 1)]
 
 
+@given(SHORT, SHORT, COSTS)
+def test_steps_lead_from_one_to_the_other_at_the_distance(a: str, b: str, costs: Costs) -> None:
+    walked = steps(a, b, costs)
+    assert walked is not None
+    price = {
+        "insert": costs.insertion,
+        "delete": costs.deletion,
+        "replace": costs.substitution,
+    }
+    assert sum(price[step.how] for step in walked) == edit_distance(a, b, costs)
+    edited = list(a)
+    for step in reversed(walked):
+        taken = 0 if step.how == "insert" else 1
+        edited[step.first : step.first + taken] = [] if step.how == "delete" else [b[step.second]]
+    assert "".join(edited) == b
+
+
+def test_a_dear_substitution_is_a_deletion_and_an_insertion() -> None:
+    walked = steps(["a", "red", "rose"], ["a", "white", "rose"], Costs(1, 1, 3))
+    assert sorted(step.how for step in walked or ()) == ["delete", "insert"]
+
+
 def test_costs_are_three_numbers() -> None:
     assert Costs.parse("1, 2,3") == Costs(1, 2, 3)
     for wrong in ("1,2", "a,b,c", "1,2,-3"):
@@ -56,4 +78,6 @@ def test_compare_shows_it() -> None:
     shown = CliRunner().invoke(main, asked).output
     assert "edit distance 2 of words, 6 of characters" in shown
     told = json.loads(CliRunner().invoke(main, [*asked, "--json"]).output)["edit_distance"]
-    assert (told["words"], told["word_steps"]) == (2, [{"how": "replace", "first": 3, "second": 3}])
+    step = {"how": "replace", "first": 3, "second": 3, "old": "red", "new": "white"}
+    assert (told["words"], told["word_steps"]) == (2, [step])
+    assert "  replace red → white\n" in shown

@@ -14,7 +14,7 @@ from neardup.web.app import make_app
 from neardup.web.doors import Door
 from neardup.web.guard import Guard
 from neardup.web.login import Login
-from neardup.web.review_app import review_parts
+from neardup.web.review.review_pages import review_parts
 
 
 class Part:

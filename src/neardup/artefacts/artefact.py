@@ -7,14 +7,16 @@ the input in a pass of its own, before any document is prepared.
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +34,46 @@ class Artefact(Protocol):
         ...
 
     def save(self, path: Path) -> None: ...
+
+
+class StoredTable:
+    """An artefact that is one table of an Arrow file, described in the metadata of the file."""
+
+    kind: ClassVar[str]
+    compression: ClassVar[str | None] = "zstd"
+
+    def options(self) -> dict[str, Any]:
+        """How it was made and how large it is, as plain data."""
+        raise NotImplementedError
+
+    def columns(self) -> dict[str, pa.Array]:
+        raise NotImplementedError
+
+    def content(self) -> Iterable[npt.NDArray[Any]]:
+        """The arrays that the digest covers, in a fixed order."""
+        raise NotImplementedError
+
+    @functools.cached_property
+    def digest(self) -> str:
+        digest = hashlib.sha256(json.dumps(self.options(), sort_keys=True).encode())
+        for array in self.content():
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()[:32]
+
+    def describe(self) -> dict[str, Any]:
+        return {"kind": self.kind, **self.options(), "digest": self.digest}
+
+    def save(self, path: Path) -> None:
+        described = json.dumps({**self.options(), "digest": self.digest}).encode()
+        table = pa.table(self.columns()).replace_schema_metadata(
+            {f"neardup {self.kind}".encode(): described}
+        )
+        options = pa.ipc.IpcWriteOptions(compression=self.compression)
+        with (
+            pa.OSFile(str(path), "wb") as sink,
+            pa.ipc.new_file(sink, table.schema, options=options) as writer,
+        ):
+            writer.write_table(table)
 
 
 Artefacts = Mapping[str, Artefact]
@@ -143,13 +185,13 @@ def unpacked_arrays(packed: bytes) -> list[npt.NDArray[Any]]:
         return [archive[name] for name in archive.files]
 
 
-def stored_table(path: Path, key: bytes) -> tuple[pa.Table, dict[str, Any]]:
-    """The table of an Arrow file and its description. Its offsets and lengths are validated, and no
-    value is missing: a file may be damaged, or come from anywhere."""
+def stored_table(path: Path, kind: str) -> tuple[pa.Table, dict[str, Any]]:
+    """The table of a ``StoredTable`` of this kind, and its description. Its offsets and lengths are
+    validated, and no value is missing: a file may be damaged, or come from anywhere."""
     with pa.OSFile(str(path), "rb") as source:
         table = pa.ipc.open_file(source).read_all()
     table.validate(full=True)
-    described = json.loads((table.schema.metadata or {})[key])
+    described = json.loads((table.schema.metadata or {})[f"neardup {kind}".encode()])
     if not isinstance(described, dict) or any(column.null_count for column in table.columns):
         raise ValueError("it contains something else")
     return table, described

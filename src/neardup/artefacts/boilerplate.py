@@ -6,10 +6,7 @@ and every engine ignores the same shingles, even if the texts are no longer avai
 
 from __future__ import annotations
 
-import functools
-import hashlib
-import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,31 +16,31 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.artefacts.artefact import DAMAGE, NothingToCount, stored_table, why_unreadable
+from neardup.artefacts.artefact import (
+    DAMAGE,
+    NothingToCount,
+    StoredTable,
+    stored_table,
+    why_unreadable,
+)
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.schema import Ragged
 from neardup.text.text_options import Text
 from neardup.text.words import word_hashes
 
 FORMAT = 1
-_DESCRIPTION = b"neardup boilerplate"
 
 
 @dataclass(frozen=True, eq=False)
-class Boilerplate:
+class Boilerplate(StoredTable):
     hashes: npt.NDArray[np.uint64]
     words: int
     text: Text
 
     kind: ClassVar[str] = "boilerplate"
+    compression: ClassVar[str | None] = None
 
-    @functools.cached_property
-    def digest(self) -> str:
-        digest = hashlib.sha256(json.dumps(self._options(), sort_keys=True).encode())
-        digest.update(self.hashes.data)
-        return digest.hexdigest()[:32]
-
-    def _options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, Any]:
         return {
             "format": FORMAT,
             "words": self.words,
@@ -51,14 +48,11 @@ class Boilerplate:
             "text": asdict(self.text),
         }
 
-    def describe(self) -> dict[str, Any]:
-        return {"kind": self.kind, **self._options(), "digest": self.digest}
+    def columns(self) -> dict[str, pa.Array]:
+        return {"hash": pa.array(self.hashes)}
 
-    def save(self, path: Path) -> None:
-        described = json.dumps({**self._options(), "digest": self.digest}).encode()
-        schema = pa.schema([("hash", pa.uint64())], metadata={_DESCRIPTION: described})
-        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
-            writer.write_table(pa.table([pa.array(self.hashes)], schema=schema))
+    def content(self) -> Iterable[npt.NDArray[Any]]:
+        return [self.hashes]
 
 
 def boilerplate_of(texts: Sequence[str], words: int, text: Text) -> Boilerplate:
@@ -70,7 +64,7 @@ def boilerplate_of(texts: Sequence[str], words: int, text: Text) -> Boilerplate:
 
 def load_boilerplate(path: Path, words: int, text: Text) -> Boilerplate:
     try:
-        table, described = stored_table(path, _DESCRIPTION)
+        table, described = stored_table(path, Boilerplate.kind)
         _ = table["hash"]
     except (OSError, *DAMAGE) as error:
         reason = why_unreadable(error, "no run has written it")

@@ -12,18 +12,16 @@ is an own threshold, "trapped" the share of decoys that pass, "valley" a gap in 
 
 from __future__ import annotations
 
-import functools
-import hashlib
-import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.artefacts.artefact import DAMAGE, stored_table, why_unreadable
+from neardup.artefacts.artefact import DAMAGE, StoredTable, stored_table, why_unreadable
 from neardup.errors import InputError, SignatureError
 
 FORMAT, CURVE_FORMAT = 3, 4
@@ -32,7 +30,6 @@ VALLEY, USUAL, PLANTED, UNLIKE = "valley", "usual", "planted", "unlike"
 LEAST_DOUBT, GENERAL = "least doubt", "general"
 CONSISTENCY, FEW_NEIGHBOURS, INCONSISTENT = "consistency", "few neighbours", "inconsistent"
 EVERY_PAIR = "every pair"  # none yet: pairs are matched for a calibration
-_DESCRIPTION = b"neardup calibration"
 _NO_PAIRS = np.empty((0, 2), np.int32)
 
 
@@ -58,8 +55,32 @@ class Curve:
         return cls(thresholds, consistency, np.array(columns["linked"], np.int64))
 
 
+class Expected(NamedTuple):
+    """The precision and the recall to expect of pairs whose texts differ, each with the lower end
+    of its interval; the upper end is 1 (``matching/consistency.py``)."""
+
+    precision: float
+    least_precision: float
+    recall: float
+    least_recall: float
+
+    def sentence(self) -> str:
+        return (
+            f"Estimate without labels: {self.precision:.0%} of the pairs whose texts differ are "
+            f"duplicates (likely {self.least_precision:.0%} to 100%), and {self.recall:.0%} of "
+            f"such duplicates were found (likely {self.least_recall:.0%} to 100%)."
+        )
+
+
+def expected_of(info: Mapping[str, Any]) -> Expected | None:
+    """What the run with this ``run.json`` expects. A run that is built on another one takes its
+    calibration, but not what that one expected of its own documents."""
+    shown = info.get("artefacts", {}).get("calibration", {}).get("expected")
+    return Expected(**shown) if shown and not info.get("against") else None
+
+
 @dataclass(frozen=True, eq=False)
-class Calibration:
+class Calibration(StoredTable):
     """``threshold`` holds for all pairs that are not listed. ``by`` names what put it there: a gap
     in the scores, planted copies and decoys, or the least doubt around the threshold of a model;
     "usual" is that of the method; "unlike" is that, where the collection was not asked because the
@@ -72,7 +93,7 @@ class Calibration:
     planted copies that are found, ``decoys`` that of the decoys that pass; None where it was not
     measured. ``refused`` is a gap that was not taken. By consistency, ``curve`` shows why, and
     ``unread`` is how many pairs that share little text were refused because too many would have had
-    to be read."""
+    to be read, and ``expected`` how good the answer is likely to be; None where no pair passes."""
 
     threshold: float
     by: str
@@ -85,6 +106,7 @@ class Calibration:
     pairs: npt.NDArray[np.int32] = field(default_factory=lambda: _NO_PAIRS)
     curve: Curve | None = None
     unread: int = 0
+    expected: Expected | None = None
 
     kind: ClassVar[str] = "calibration"
 
@@ -93,23 +115,14 @@ class Calibration:
         """Whether the collection showed it."""
         return self.by in (VALLEY, PLANTED, LEAST_DOUBT, CONSISTENCY)
 
-    @functools.cached_property
-    def digest(self) -> str:
-        digest = hashlib.sha256(json.dumps(self._options(), sort_keys=True).encode())
-        digest.update(np.ascontiguousarray(self.digests).data)
-        digest.update(np.ascontiguousarray(self.own_thresholds).data)
-        digest.update(np.ascontiguousarray(self.pairs).data)
-        return digest.hexdigest()[:32]
-
-    def _options(self) -> dict[str, Any]:
-        if self.curve is None:
-            return self._plain_options(FORMAT)
-        shown = {"curve": self.curve.columns(), "unread": self.unread}
-        return {**self._plain_options(CURVE_FORMAT), **shown}
-
-    def _plain_options(self, format: int) -> dict[str, Any]:
+    def options(self) -> dict[str, Any]:
+        curve: dict[str, Any] = {}
+        if self.curve is not None:
+            curve = {"curve": self.curve.columns(), "unread": self.unread}
+            if self.expected:
+                curve["expected"] = self.expected._asdict()
         return {
-            "format": format,
+            "format": FORMAT if self.curve is None else CURVE_FORMAT,
             "threshold": self.threshold,
             "by": self.by,
             "stability": self.stability,
@@ -117,15 +130,26 @@ class Calibration:
             "trapped": self.decoys,
             "refused": self.refused,
             "own_cuts": len(self.digests),
+            **curve,
         }
 
     def describe(self) -> dict[str, Any]:
+        options = {**self.options(), "clear": self.clear}
+        return {"kind": self.kind, **options, "digest": self.digest}
+
+    def columns(self) -> dict[str, pa.Array]:
+        """``with``: the later rows that each one makes a pair with."""
+        first, second = self.pairs.T
+        ends = np.searchsorted(first, np.arange(len(self.digests) + 1)).astype(np.int32)
+        partners = pa.ListArray.from_arrays(pa.array(ends), pa.array(second, pa.int32()))
         return {
-            "kind": self.kind,
-            **self._options(),
-            "clear": self.clear,
-            "digest": self.digest,
+            "digest": pa.array(self.digests),
+            "cut": pa.array(self.own_thresholds),
+            "with": partners,
         }
+
+    def content(self) -> Iterable[npt.NDArray[Any]]:
+        return self.digests, self.own_thresholds, self.pairs
 
     def thresholds_of(self, digests: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
         """The threshold of each document, by the digest of its normal form."""
@@ -152,24 +176,6 @@ class Calibration:
         at = np.minimum(np.searchsorted(self.digests, digests), len(self.digests) - 1)
         return np.where(self.digests[at] == digests, at, -1)
 
-    def save(self, path: Path) -> None:
-        described = json.dumps({**self._options(), "digest": self.digest}).encode()
-        columns = [("digest", pa.uint64()), ("cut", pa.float32()), ("with", pa.list_(pa.int32()))]
-        schema = pa.schema(columns, metadata={_DESCRIPTION: described})
-        rows = [pa.array(self.digests), pa.array(self.own_thresholds), self._partners()]
-        options = pa.ipc.IpcWriteOptions(compression="zstd")
-        with (
-            pa.OSFile(str(path), "wb") as sink,
-            pa.ipc.new_file(sink, schema, options=options) as writer,
-        ):
-            writer.write_table(pa.table(rows, schema=schema))
-
-    def _partners(self) -> pa.ListArray:
-        """Of each row the later ones that it makes a pair with."""
-        first, second = self.pairs.T
-        ends = np.searchsorted(first, np.arange(len(self.digests) + 1)).astype(np.int32)
-        return pa.ListArray.from_arrays(pa.array(ends), pa.array(second, pa.int32()))
-
 
 def _keys(low: npt.NDArray[np.int64], high: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return np.asarray(low << np.int64(32) | high)
@@ -183,7 +189,7 @@ def sorted_pairs(one: npt.NDArray[np.int64], other: npt.NDArray[np.int64]) -> np
 
 def load_calibration(path: Path) -> Calibration:
     try:
-        table, described = stored_table(path, _DESCRIPTION)
+        table, described = stored_table(path, Calibration.kind)
     except (OSError, *DAMAGE) as error:
         raise InputError(
             f"The calibration {path} cannot be read: {why_unreadable(error, 'it is none')}.",
@@ -223,6 +229,7 @@ def _calibration(table: pa.Table, described: dict[str, Any]) -> Calibration:
         pairs=_pairs(table["with"].combine_chunks()),
         curve=Curve.of_columns(described["curve"]) if "curve" in described else None,
         unread=described.get("unread", 0),
+        expected=Expected(**described["expected"]) if "expected" in described else None,
     )
 
 

@@ -13,9 +13,7 @@ stay unique, so a shingle that they do not contain counts as one that two docume
 from __future__ import annotations
 
 import functools
-import hashlib
-import json
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -28,6 +26,7 @@ from neardup import _native
 from neardup.artefacts.artefact import (
     DAMAGE,
     GENERAL,
+    StoredTable,
     packed_arrays,
     shipped,
     stored_table,
@@ -49,7 +48,6 @@ HELD = 1 << 20  # features that are held before a table of all slots is worth it
 MOST_COUNT = (1 << 16) - 1
 UNIT = 1 << 12  # the weight of an idf of 1; decisions are made in integers
 UNKNOWN_COUNT, UNKNOWN_OF = 2, 1000  # count and documents of every feature in an empty table
-_DESCRIPTION = b"neardup frequencies"
 _NOTHING = np.empty(0, np.uint64)
 
 
@@ -90,7 +88,7 @@ def sets_of_words(hashes: Ragged, width: int) -> Ragged:
 
 
 @dataclass(frozen=True, eq=False)
-class Frequencies:
+class Frequencies(StoredTable):
     """``counts[feature mod slots]`` of ``documents`` documents contain the feature, or one in the
     same slot."""
 
@@ -101,32 +99,22 @@ class Frequencies:
 
     kind: ClassVar[str] = "frequencies"
 
-    @functools.cached_property
-    def digest(self) -> str:
-        digest = hashlib.sha256(json.dumps(self._options(), sort_keys=True).encode())
-        digest.update(self.counts.data)
-        return digest.hexdigest()[:32]
-
-    def _options(self) -> dict[str, Any]:
-        return {
-            "format": FORMAT,
-            "documents": self.documents,
-            **self._grams(),
-            "slots": len(self.counts),
-            "text": asdict(self.text),
-        }
-
-    def _grams(self) -> dict[str, Any]:
-        """Word shingles are described by their width alone, as in files of earlier versions."""
+    def options(self) -> dict[str, Any]:
+        """Grams are described as in files of earlier versions: word shingles by their width alone,
+        and a sample only where there is one."""
+        grams: dict[str, Any] = {"grams": asdict(self.grams)}
         if self.grams == Grams(self.grams.width):
-            return {"words": self.grams.width}
-        described = asdict(self.grams)
-        if not self.grams.sample:  # as in files of earlier versions
-            del described["sample"]
-        return {"grams": described}
+            grams = {"words": self.grams.width}
+        elif not self.grams.sample:
+            del grams["grams"]["sample"]
+        sizes = {"slots": len(self.counts), "text": asdict(self.text)}
+        return {"format": FORMAT, "documents": self.documents, **grams, **sizes}
 
-    def describe(self) -> dict[str, Any]:
-        return {"kind": self.kind, **self._options(), "digest": self.digest}
+    def columns(self) -> dict[str, pa.Array]:
+        return {"documents": pa.array(self.counts)}
+
+    def content(self) -> Iterable[npt.NDArray[Any]]:
+        return [self.counts]
 
     def weighted(self, sets: Ragged) -> Ragged:
         """64-bit entries: the feature in the upper half, its weight in the lower."""
@@ -152,33 +140,20 @@ class Frequencies:
         known = [normalised_idf(max(n, 1), max(self.documents, 1)) for n in counts]
         return np.array(known + [known[-1]] * (MOST_COUNT + 1 - len(known)))
 
-    @functools.cached_property
-    def _derived(self) -> dict[Hashable, npt.NDArray[np.uint32]]:
-        return {}
-
     def derived(
         self, key: Hashable, make: Callable[[], npt.NDArray[np.uint32]]
     ) -> npt.NDArray[np.uint32]:
         """An array that a method derives from the table, computed once: for a single document the
         derivation would cost more than the comparison."""
-        if key not in self._derived:
-            self._derived[key] = make()
-        return self._derived[key]
-
-    def save(self, path: Path) -> None:
-        described = json.dumps({**self._options(), "digest": self.digest}).encode()
-        schema = pa.schema([("documents", pa.uint16())], metadata={_DESCRIPTION: described})
-        options = pa.ipc.IpcWriteOptions(compression="zstd")
-        with (
-            pa.OSFile(str(path), "wb") as sink,
-            pa.ipc.new_file(sink, schema, options=options) as writer,
-        ):
-            writer.write_table(pa.table([pa.array(self.counts)], schema=schema))
+        derived: dict[Hashable, npt.NDArray[np.uint32]] = self.__dict__.setdefault("_derived", {})
+        if key not in derived:
+            derived[key] = make()
+        return derived[key]
 
 
 def load_frequencies(path: Path) -> Frequencies:
     try:
-        table, described = stored_table(path, _DESCRIPTION)
+        table, described = stored_table(path, Frequencies.kind)
     except (OSError, *DAMAGE) as error:
         reason = why_unreadable(error, "it is not a table of frequencies")
         raise InputError(

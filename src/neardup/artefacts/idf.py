@@ -8,10 +8,9 @@ its content, and it cannot be used with options that differ from those it was ma
 from __future__ import annotations
 
 import functools
-import hashlib
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -23,6 +22,7 @@ import pyarrow as pa
 from neardup import _native
 from neardup.artefacts.artefact import (
     GENERAL,
+    StoredTable,
     packed_arrays,
     shipped,
     unpacked_arrays,
@@ -41,7 +41,7 @@ _DESCRIPTION = b"neardup idf"
 
 
 @dataclass(frozen=True, eq=False)
-class IdfTable:
+class IdfTable(StoredTable):
     """``counts[rank]`` of ``documents`` documents contain ``terms[rank]``."""
 
     terms: pa.LargeStringArray
@@ -52,20 +52,20 @@ class IdfTable:
     min_count: int = 1  # terms of fewer documents were removed
 
     kind: ClassVar[str] = "idf"
+    compression: ClassVar[str | None] = None
 
     def __len__(self) -> int:
         return len(self.counts)
 
-    @functools.cached_property
-    def digest(self) -> str:
+    def content(self) -> Iterable[npt.NDArray[Any]]:
         names = Ragged.of_strings(self.terms)
-        digest = hashlib.sha256(json.dumps(self._options(), sort_keys=True).encode())
-        for part in (names.offsets - names.offsets[:1], self.counts):
-            digest.update(np.ascontiguousarray(part).data)
-        digest.update(names.values[names.offsets[0] : names.offsets[-1]].data)
-        return digest.hexdigest()[:32]
+        values = names.values[names.offsets[0] : names.offsets[-1]]
+        return names.offsets - names.offsets[:1], self.counts, values
 
-    def _options(self) -> dict[str, Any]:
+    def columns(self) -> dict[str, pa.Array]:
+        return {"term": self.terms, "documents": pa.array(self.counts)}
+
+    def options(self) -> dict[str, Any]:
         return {
             "format": FORMAT,
             "documents": self.documents,
@@ -75,7 +75,8 @@ class IdfTable:
         }
 
     def describe(self) -> dict[str, Any]:
-        return {"kind": self.kind, **self._options(), "terms": len(self), "digest": self.digest}
+        options = {**self.options(), "terms": len(self)}
+        return {"kind": self.kind, **options, "digest": self.digest}
 
     @functools.cached_property
     def idf(self) -> npt.NDArray[np.float64]:
@@ -144,18 +145,8 @@ class IdfTable:
 
     def save(self, path: Path) -> None:
         """The file appears under its name only when it is complete."""
-        described = json.dumps({**self._options(), "digest": self.digest}).encode()
-        schema = pa.schema(
-            [("term", pa.large_string()), ("documents", pa.uint32())],
-            metadata={_DESCRIPTION: described},
-        )
-        table = pa.table([self.terms, pa.array(self.counts)], schema=schema)
-        with (
-            whole_file(path) as part,
-            pa.OSFile(str(part), "wb") as sink,
-            pa.ipc.new_file(sink, schema) as writer,
-        ):
-            writer.write_table(table)
+        with whole_file(path) as part:
+            super().save(part)
 
 
 def normalised_idf(n: int, documents: int) -> float:

@@ -175,5 +175,6 @@ def undo(run: Path, force: bool, as_json: bool) -> None:
         data: dict[str, Any] = {"undone": str(gone.folder), "now": str(now.folder) if now else None}
         show_json(data)
         return
-    echo(f"Taken back: {gone.folder} ({counted(gone.info['counts'])}).")
+    what = gone.info.get("sentence") or counted(gone.info["counts"])
+    echo(f"Taken back: {gone.folder} ({what}).")
     echo(f"{now.folder} is in effect again." if now else "No policy is in effect now.")

@@ -159,6 +159,12 @@ def failure_of(error: Exception) -> Failure:
     if isinstance(error, OSError) and error.strerror:
         where = f" {shortened(str(error.filename))}" if error.filename else ""
         return Failure(f"Error: the system says{where}: {error.strerror}.", 1)
+    if isinstance(error, MemoryError):
+        return Failure(
+            "Error: the system gave no more memory. Hint: end other programs, or give a lower "
+            "--memory to `dedup` and `find`.",
+            1,
+        )
     return Failure(
         f"Error: unexpected {type(error).__name__}: {error}. "
         "Hint: run again with --debug for the traceback, and please report it.",

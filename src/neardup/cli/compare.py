@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from neardup.methods.base import Method
     from neardup.runs.comparison import Comparison
     from neardup.runs.explanation import Explanation
+    from neardup.text.edit_distance import Step
 
-METHOD = "shingles"  # not the default of a run: two texts alone do not say what is rare
 LINES = 200
 COLLECTIONS = (
     ".jsonl",
@@ -65,7 +65,9 @@ OF_THE_RUN = {
 )
 @click.option("--strings", is_flag=True, help="A and B are the texts themselves.")
 @click.option(
-    "--method", metavar="NAME", help=f"Method whose verdict is shown.  [default: {METHOD}]"
+    "--method",
+    metavar="NAME",
+    help="Method whose verdict is shown.  [default: that of a run]",
 )
 @click.option("--threshold", metavar="T", type=float, help="Threshold of the method.")
 @shared.set_option
@@ -77,7 +79,7 @@ OF_THE_RUN = {
     "--costs",
     metavar="I,D,S",
     help="Also show the edit distance of words and of characters, with these costs of an "
-    "insertion, a deletion and a substitution, such as 1,1,1.",
+    "insertion, a deletion and a substitution, such as 1,1,1, and a cheapest alignment of words.",
 )
 @click.option(
     "--html",
@@ -131,6 +133,20 @@ def compare(
             f"edit distance {edits['words']:,} of words, {edits['characters']:,} of characters, "
             f"with costs of {costs} for insertion, deletion and substitution"
         )
+        for line in _edit_lines(edits["word_steps"], lines or None):
+            echo(line)
+
+
+def _edit_lines(edits: list[dict[str, Any]] | None, most: int | None) -> list[str]:
+    """The alignment of the words, an edit a line."""
+    if edits is None:
+        return ["The texts are too long to list the edits."]
+    listed = [
+        f"  {edit['how']} {visible(' → '.join(filter(None, (edit['old'], edit['new']))))}"
+        for edit in edits[:most]
+    ]
+    left = len(edits) - len(listed)
+    return [*listed, f"  … {left:,} more edits; --lines 0 shows all."] if left else listed
 
 
 def _edit_distances(shown: Comparison | Explanation, costs: str) -> dict[str, Any]:
@@ -143,12 +159,20 @@ def _edit_distances(shown: Comparison | Explanation, costs: str) -> dict[str, An
     if compared is None:
         raise UsageError("There is no second text to edit.", hint="leave --costs out.")
     a, b = words(compared.a), words(compared.b)
-    alignment = [step._asdict() for step in steps(a, b)]
+    cheapest = steps(a, b, written)
+    alignment = None if cheapest is None else [_edit(step, a, b) for step in cheapest]
     distances = {
         "words": edit_distance(a, b, written),
         "characters": edit_distance(compared.a, compared.b, written),
     }
     return {**distances, "costs": written._asdict(), "word_steps": alignment}
+
+
+def _edit(step: Step, a: list[str], b: list[str]) -> dict[str, Any]:
+    """A step with the words that it changes."""
+    old = None if step.how == "insert" else a[step.first]
+    new = None if step.how == "delete" else b[step.second]
+    return {**step._asdict(), "old": old, "new": new}
 
 
 def _refuse_own_settings(options: dict[str, Any]) -> None:
@@ -192,10 +216,8 @@ def _of_texts(a: str, b: str, options: dict[str, Any]) -> Comparison:
 def _method(options: dict[str, Any]) -> Method:
     from neardup.plan import resolve
 
-    usual = {} if options["recipe"] else {"method": METHOD}
     names = ("recipe", "method", "threshold", "assignments", "date")
     written = {name: options[name] for name in names}
-    written = {**written, **{n: v for n, v in usual.items() if written[n] is None}}
     return resolve(shared.settings_from(written)).method
 
 
@@ -232,7 +254,7 @@ def _page(path: Path) -> str | None:
 
 
 def _file(name: str) -> str:
-    from neardup.documents.encodings import decoded
+    from neardup.documents.streams import decoded
 
     try:
         raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()

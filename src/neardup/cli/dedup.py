@@ -347,13 +347,18 @@ class Job:
 
     def into_file(self, file: Path, *, overwrite: bool) -> None:
         """The kept documents in one file, and nothing else."""
+        from neardup.documents.lost import damaged_kept
+
         click.get_current_context().meta[INTERRUPTED] = lambda: f"{file} was not written"
         began = time.perf_counter()
         check_file(file, self.collection.paths, overwrite=overwrite)
         with only_writer(file):
             check_file(file, self.collection.paths, overwrite=overwrite)  # as it is now
             result = self.run(None)
-            result.collection().write_kept_file(result.keep_mask(), file)
+            collection = result.collection()
+            collection.write_kept_file(result.keep_mask(), file)
+        if damage := collection.damage():
+            raise damaged_kept(damage, f"All other values of all kept documents are in {file}.")
         self.report(result, None, began, file)
 
     def into(self, write: Callable[[Result], None]) -> None:

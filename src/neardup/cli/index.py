@@ -133,9 +133,9 @@ class Tally:
             row = {"id": lost.id, "decision": "rejected", "reason": lost.reason}
             echo_json(json.dumps({**row, "file": lost.file, "row": lost.row}, ensure_ascii=False))
 
-    def check_rejected(self, *, accepted: bool) -> None:
-        """Fails if most documents were unreadable, although the others were stored. An id that is
-        in the index already is no failure: an interrupted command is repeated."""
+    def check_rejected(self, *, accepted: bool, others: str = "stored") -> None:
+        """Fails if most documents were unreadable, although the others were stored or checked. An
+        id that is in the index already is no failure: an interrupted command is repeated."""
         from neardup.runs.rejections import is_most
 
         unreadable, total = self.unreadable.total(), self.counts["documents"]
@@ -144,8 +144,8 @@ class Tally:
         names = ", ".join(list(self.unreadable)[:SHOWN_REJECTED])
         raise Failure(
             f"{unreadable:,} of {many(total, 'document')} could not be read, in {names}; the "
-            "others were stored.\nHint: check --text, --id and --encoding. With --accept-rejected "
-            "the exit code is 0.",
+            f"others were {others}.\nHint: check --text, --id and --encoding. With "
+            "--accept-rejected the exit code is 0.",
             DataError.exit_code,
         )
 
@@ -313,6 +313,7 @@ def add(
     help="Compare only with documents that are at most this much older: 30m, 6h, 7d.",
 )
 @lines_option
+@shared.accept_rejected_option
 @shared.json_option
 @shared.quiet_option
 @shared.debug_option
@@ -322,6 +323,7 @@ def check(
     encoding: str | None,
     max_age: str | None,
     lines: bool,
+    accept_rejected: bool,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -337,6 +339,7 @@ def check(
         progress.stage("checking", unit="documents", total_bytes=collection.plain_size())
         tally.follow(ask(index, collection, max_age), progress)
     show({"store": store, **tally.data}, tally.summary(), as_json=as_json, quiet=quiet)
+    tally.check_rejected(accepted=accept_rejected, others="checked")
 
 
 @click.command(short_help="Remove documents.")

@@ -30,6 +30,7 @@ COMMANDS = {
     "agree": "neardup.cli.label_results:agree",
     "measure": "neardup.cli.label_results:measure",
     "export": "neardup.cli.label:export",
+    "clusters": "neardup.cli.label_results:clusters",
 }
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from neardup.cli import options as shared
-from neardup.cli.command import echo, show_json
+from neardup.cli.command import echo, echo_json, show_json
 from neardup.cli.label import (
     check_new,
     check_there,
@@ -251,3 +252,41 @@ def _lines(items: int, out: Path) -> list[str]:
         f"{items:,} pairs to judge in {out}",
         f"Next: fill in the labels of a copy, then neardup label import {out} COPY --assessor NAME",
     ]
+
+
+@click.command(short_help="Group the duplicates of a run as labels require.")
+@click.argument("run", metavar="RUN", type=shared.PATH)
+@click.argument("labels", metavar="LABELS", type=shared.PATH)
+@click.option(
+    "-o", "--out", metavar="FILE", type=shared.PATH, help="File to write.  [default: stdout]"
+)
+@shared.overwrite_option
+@shared.quiet_option
+@shared.debug_option
+def clusters(run: Path, labels: Path, out: Path | None, overwrite: bool, quiet: bool) -> None:
+    """Group the documents of RUN by its pairs so that pairs labelled duplicate in the label store
+    LABELS are in one cluster, and no pair labelled not is, unless other labels require it (Yang &
+    Callan's must-link and cannot-link constraints).
+
+    Writes one JSON line for each document in a cluster: id, cluster, and whether it is the
+    reference, the document that the run would keep first. The run itself stays as it is.
+    """
+    from neardup.files import whole_file
+    from neardup.labels.constraints import constrained
+    from neardup.labels.label_store import read_labels
+    from neardup.runs.run_folder import load
+
+    check_there(labels)
+    if out:
+        check_new(out, overwrite=overwrite)
+    read = read_labels(labels)
+    tell_torn(read.torn, labels)
+    grouped = constrained(load(run), read)
+    written = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in grouped.rows)
+    if out is None:
+        echo_json(written, nl=False)
+    else:
+        with whole_file(out) as part:
+            part.write_text(written, "utf-8")
+    if not quiet:
+        echo(grouped.sentence(), err=True)

@@ -122,7 +122,8 @@ date_option = click.option(
 encoding_option = click.option(
     "--encoding",
     metavar="NAME",
-    help="Encoding of text files and CSV.  [default: text files are detected, CSV is UTF-8]",
+    help="Encoding of text files and CSV.  [default: text files are detected; CSV is UTF-8, "
+    "or UTF-16 or UTF-32 where its first bytes show that]",
 )
 extract_option = click.option(
     "--extract",

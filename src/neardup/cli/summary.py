@@ -56,7 +56,8 @@ def lines(result: Result, out: Path | None, seconds: float, size: int | None) ->
     summary = [f"{counts.sentence()}."]
     if counts.too_short:
         are = "is" if counts.too_short == 1 else "are"
-        summary.append(f"{many(counts.too_short, 'kept document')} {are} too short to compare.")
+        kept = many(counts.too_short, "kept document")
+        summary.append(f"{kept} {are} too short or too repetitive to compare.")
     summary += (
         _empty_lines(result)
         + _shared_lines(result)
@@ -65,10 +66,11 @@ def lines(result: Result, out: Path | None, seconds: float, size: int | None) ->
         + _rejected_lines(result, out)
     )
     summary.append(
-        f"{many(counts.clusters, 'cluster')}, {many(counts.pairs, 'pair')} "
-        f"({result.info['pairs']}), by the method {result.info['settings']['method']}."
+        f"{many(counts.clusters, 'cluster')}, {many(counts.pairs, 'pair')}"
+        f"{_completeness(result)}, by the method {result.info['settings']['method']}."
     )
     summary.append(_threshold_line(result))
+    summary += _expected_lines(result)
     from neardup.methods import registry
 
     settings = result.info["settings"]
@@ -122,6 +124,13 @@ def _refused_lines(result: Result) -> list[str]:
     ]
 
 
+def _completeness(result: Result) -> str:
+    """Capped pairs are neither complete nor partial in the sense of ``max_pairs``; a line says
+    so."""
+    capped = result.pairs_complete and result.info["capped"]
+    return "" if capped else f" ({result.info['pairs']})"
+
+
 def _capped_lines(result: Result) -> list[str]:
     """A warning where duplicates may be missing because too many documents are alike."""
     if not (capped := result.info["capped"]):
@@ -161,6 +170,14 @@ def _threshold_line(result: Result) -> str:
     were = "was" if below == 1 else "were"
     why = "after reading both texts" if "curve" in calibration else "as unusually similar"
     return f"{line} {many(below, 'lower-scoring pair')} {were} accepted {why}."
+
+
+def _expected_lines(result: Result) -> list[str]:
+    """How good the answer is likely to be, where this run made its calibration itself."""
+    from neardup.artefacts.calibration import expected_of
+
+    expected = expected_of(result.info)
+    return [expected.sentence()] if expected else []
 
 
 def _origin(result: Result, calibration: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup.draft import Draft
+from neardup.draft import Draft, refuse_filled
 from neardup.errors import UsageError
 
 if TYPE_CHECKING:
@@ -54,16 +54,7 @@ class Target:
 
     def refuse_filled(self) -> None:
         """Refuses what would be replaced; needs no input, so it comes before anything is loaded."""
-        if self.folder.exists() and not self.folder.is_dir():
-            raise UsageError(
-                f"{self.folder} is a file; -o names a folder.", hint="name another folder with -o."
-            )
-        if not self.overwrite and self.folder.is_dir() and any(self.folder.iterdir()):
-            what = "a finished run" if (self.folder / RUN).exists() else "files"
-            raise UsageError(
-                f"The output folder {self.folder} already holds {what}.",
-                hint="name another folder with -o, or give --overwrite.",
-            )
+        refuse_filled(self.folder, RUN, overwrite=self.overwrite)
 
     def check(self, inputs: Sequence[Place | None]) -> None:
         """Refuses a folder that holds an input, or a run to which a policy was applied."""

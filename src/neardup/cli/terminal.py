@@ -93,7 +93,8 @@ def _show_section_table(table: Table) -> None:
 
 
 def show_clusters(result: Result) -> None:
-    clusters = result.clusters
+    largest = [("size", "descending"), ("cluster", "ascending")]
+    clusters = result.clusters.sort_by(largest)
     rows = [
         (
             f"{cluster['size']:,}",

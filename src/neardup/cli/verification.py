@@ -6,8 +6,10 @@ import click
 
 from neardup.cli.command import echo, show_json
 from neardup.cli.options import debug_option, json_option
+from neardup.errors import NeardupError
 
 EXIT_DAMAGED = 1
+UNKNOWN = "unknown"  # the kind of a place that could not be opened
 
 
 @click.command(short_help="Check runs and indexes for damage.")
@@ -21,9 +23,17 @@ def verify(ctx: click.Context, places: tuple[str, ...], as_json: bool) -> None:
     Nothing is changed. Each damaged or missing part is listed, and the exit code is then 1. The
     other commands also check each file before they use it.
     """
+    from neardup.engines.integrity import Verification
     from neardup.engines.integrity import verify as verified
 
-    results = [verified(place) for place in places]
+    results = []
+    for place in places:
+        try:
+            results.append(verified(place))
+        except NeardupError as error:
+            if len(places) == 1:
+                raise
+            results.append(Verification(place, UNKNOWN, 0, [str(error)], False))
     if as_json:
         show_json({"verified": [result._asdict() for result in results]})
     else:
@@ -39,11 +49,11 @@ def _show(place: str, kind: str, checked: int, faults: list[str], checksums: boo
     for fault in faults:
         echo(sayable(fault))
     unit = "file" if kind == "run" else "document"
-    if faults:
+    if faults and kind != UNKNOWN:
         echo(sayable(f"{place} is damaged: {many(len(faults), 'fault')}."))
-    elif checksums:
+    elif not faults and checksums:
         echo(sayable(f"{place}: {many(checked, unit)} checked, no damage found."))
-    else:
+    elif not faults:
         echo(
             sayable(
                 f"{place} has no checksums, because an earlier version or Spark wrote it. "

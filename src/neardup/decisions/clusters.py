@@ -3,7 +3,9 @@
 By the rule, a cluster is a kept document and its duplicates. Components are the transitive closure:
 A and C are in one cluster because both match B. They are computed on request only, because a chain
 may join documents that do not belong together. By average link, clusters are merged only while the
-mean score over all their pairs reaches the threshold, so chains do not grow. A bridge is a pair
+mean score over all their pairs reaches the threshold, so chains do not grow. With constraints from
+labels (must-link, cannot-link; Yang & Callan 2006), pairs join clusters from the highest score on,
+unless that would bring two documents together that were judged to be different. A bridge is a pair
 without which a cluster falls apart into two groups; bridges with a low score are the first to
 review (``Result.weakest``).
 """
@@ -58,6 +60,37 @@ def average_clusters(leader: Array, pairs: Pairs, threshold: float) -> npt.NDArr
     least = threshold - ROUNDING
     low, high, _ = _native.average_link(weights, distinct.a, distinct.b, score, least)
     return number_clusters(merged_groups(len(name), low, high)[name])
+
+
+def constrained_clusters(
+    count: int, pairs: Pairs, must: Sequence[tuple[int, int]], cannot: Sequence[tuple[int, int]]
+) -> tuple[npt.NDArray[np.int64], int]:
+    """The cluster number of each document, and how many pairs of ``cannot`` are together because
+    of ``must``, which is applied first."""
+    root = list(range(count))
+    members = [[one] for one in root]
+    apart: list[set[int]] = [set() for _ in root]  # documents that must not join the cluster
+
+    def join(a: int, b: int) -> None:
+        large, small = sorted((root[a], root[b]), key=lambda one: -len(members[one]))
+        if large != small:
+            for one in members[small]:
+                root[one] = large
+            members[large] += members[small]
+            apart[large] |= apart[small]
+
+    for a, b in must:
+        join(a, b)
+    conflicts = sum(root[a] == root[b] for a, b in cannot)
+    for a, b in cannot:
+        apart[root[a]].add(b)
+        apart[root[b]].add(a)
+    for pair in np.lexsort((pairs.b, pairs.a, -pairs.score)).tolist():
+        a, b = int(pairs.a[pair]), int(pairs.b[pair])
+        forbidden = apart[root[a]]
+        if not forbidden or forbidden.isdisjoint(members[root[b]]):
+            join(a, b)
+    return number_clusters(np.array(root, np.int64)), conflicts
 
 
 def number_clusters(root: Array) -> npt.NDArray[np.int64]:

@@ -29,10 +29,9 @@ from neardup.documents.columns import (
     mask_for,
     text_column,
 )
-from neardup.documents.input_limits import LARGE_BATCH, longest_entry
 from neardup.documents.lost import Watch
 from neardup.documents.memory_tables import CHUNK_ROWS, check_columns, chunk_of, wanted
-from neardup.documents.open_files import OpenFiles
+from neardup.documents.open_files import LARGE_BATCH, OpenFiles, longest_entry
 from neardup.documents.pieces import Piece, Trial, some_of
 from neardup.documents.remote import Place
 from neardup.documents.source import Source
@@ -151,6 +150,7 @@ class ArrowSource(Source):
                 self.watch.lose(row)
                 yield LostChunk(Rejected(self.file, row, part.reason, None), extra)
             else:
+                self.watch.check_rows(row, part.column(columns.text), self.file)
                 yield chunk_of(part, self.file, row, columns, self.files.limits)
             row += part.num_rows
 
@@ -185,6 +185,9 @@ class ArrowSource(Source):
                     self.watch.check_lost(position + 1, part.reason, self.file)
                 yield self.stored_schema().empty_table(), part.num_rows
             else:
+                if self.watch.columns:
+                    text = part.column(self.watch.columns.text)
+                    self.watch.check_rows(position + 1, text, self.file)
                 mask = mask_for(keep[rows], part.num_rows)
                 yield kept_rows(pa.Table.from_batches([part]), mask), part.num_rows
             position = rows.stop

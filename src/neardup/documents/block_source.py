@@ -19,9 +19,8 @@ import pyarrow as pa
 
 from neardup.documents import pieces as sampling
 from neardup.documents.columns import Chunk, Columns, LostChunk, Mask, Rejected
-from neardup.documents.input_limits import OverLimitError, TooLong, block_size
 from neardup.documents.lost import Watch, lost_from_here
-from neardup.documents.open_files import OpenFiles
+from neardup.documents.open_files import OpenFiles, OverLimitError, TooLong, block_size
 from neardup.documents.pieces import Piece, Start, Trial
 from neardup.documents.remote import Place
 from neardup.documents.source import Source
@@ -133,7 +132,8 @@ class BlockSource(Source):
                 else:
                     stream.read(offset)
                 for data in self.whole(stream, self.chunk_bytes):
-                    self._mark(row, offset)
+                    if self.codec is None and (not self._marks or row > self._marks[-1][0]):
+                        self._marks.append((row, offset))
                     self.watch.check_block(row, data, self.file)
                     yield row, data
                     row, offset = row + self.count(data), offset + block_size(data)
@@ -145,10 +145,6 @@ class BlockSource(Source):
             if row == 1 or not tolerant:
                 raise unreadable(self.path, error) from error
             self._lost = Rejected(self.file, row, lost_from_here(error), None)
-
-    def _mark(self, row: int, offset: int) -> None:
-        if self.codec is None and (not self._marks or row > self._marks[-1][0]):
-            self._marks.append((row, offset))
 
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
         self.check(columns)

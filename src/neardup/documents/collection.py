@@ -22,7 +22,6 @@ from neardup.documents.block_source import BlockSource, LineWriter
 from neardup.documents.clashes import Book, NamedApart, Naming, Shared
 from neardup.documents.columns import Chunk, Columns, Mask
 from neardup.documents.csv import CsvSource
-from neardup.documents.encodings import decoded
 from neardup.documents.extraction.extractor import (
     ExtractedChunk,
     Extraction,
@@ -33,7 +32,6 @@ from neardup.documents.extraction.page import HTML, KINDS
 from neardup.documents.feeds import FeedSource
 from neardup.documents.file_paths import JSONL, PARQUET, WARC, is_known, named_format
 from neardup.documents.folder import FileSource, FolderSource
-from neardup.documents.input_limits import Limits
 from neardup.documents.inputs import Inputs, gather, named_chunks
 from neardup.documents.jsonl import JsonlSource
 from neardup.documents.kept import (
@@ -50,10 +48,11 @@ from neardup.documents.kept import (
     writer,
 )
 from neardup.documents.lists import ListSource
-from neardup.documents.lost import LostSource, check_unchanged
+from neardup.documents.lost import LostSource, check_unchanged, damaged_kept
+from neardup.documents.open_files import Limits
 from neardup.documents.remote import Place
 from neardup.documents.source import Source
-from neardup.documents.streams import wide_of, writing
+from neardup.documents.streams import decoded, wide_of, writing
 from neardup.documents.warc import WarcSource, warc_writer
 from neardup.errors import (
     ColumnError,
@@ -103,9 +102,10 @@ class Collection:
 
     def told_apart(self, columns: Columns) -> tuple[Collection, Shared | None]:
         """The same collection with the names that a run gives to documents whose id several files
-        have. If there are several files, all of them are read."""
+        have. All files are read, but for a single folder, whose ids are its paths."""
         book = Book(self.files, self.limit)
-        for chunk in self.chunks(columns) if len(self.sources) > 1 else ():
+        alone = len(self.sources) == 1 and isinstance(self.sources[0], FolderSource)
+        for chunk in () if alone else self.chunks(columns):
             book.add(chunk.read())
             if book.full:
                 break
@@ -135,7 +135,7 @@ class Collection:
         self._columns = columns or Columns()
         for source in self.sources:
             if watch := getattr(source, "watch", None):
-                watch.begin(source.path)  # type: ignore[attr-defined]
+                watch.begin(source.path, self._columns)  # type: ignore[attr-defined]
         return itertools.chain.from_iterable(map(self._chunks_of, range(len(self.sources))))
 
     def _chunks_of(self, i: int) -> Iterator[Chunk]:
@@ -206,10 +206,6 @@ class Collection:
         counts.update(wide for source in tables if (wide := wide_of(source.codec)))
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
-    def extracted(self) -> dict[str, int]:
-        """The number of different pages by extractor, the most common first."""
-        return self.extractor.counts()
-
     def passed_over(self) -> dict[str, int]:
         """The number of records in WARC files that are no pages, by type, the most common first."""
         crawls = [source for source in self.sources if isinstance(source, WarcSource)]
@@ -245,6 +241,8 @@ class Collection:
             of_name += [] if isinstance(source, LostSource) else [part]
             position += count
         check_length(keep, position, self.limit)
+        if damage := self.damage():
+            raise damaged_kept(damage, "`save` writes all other values of all kept documents.")
         kept = {name: some[0] if len(some) == 1 else joined(some) for name, some in parts.items()}
         return kept if self.inputs.mapped else kept[""]
 
@@ -258,6 +256,11 @@ class Collection:
         groups = groups_of(self.sources, name, one_file=one_file)
         write_groups(self.sources, as_mask(keep), self.limit, folder, groups)
         return [folder / file for file in names_of(groups)]
+
+    def damage(self) -> list[str]:
+        """What could not be written, in sentences, although its documents are kept."""
+        watches = (getattr(source, "watch", None) for source in self.sources)
+        return [sentence for watch in watches if watch for sentence in watch.damage]
 
     def check_kept_file(self, path: Path) -> None:
         """Raises now an error that would make ``write_kept_file`` impossible later."""

@@ -26,7 +26,7 @@ import pyarrow.types as pt
 
 from neardup import schema
 from neardup.errors import ColumnError, InputError, UnreadableError, all_problems
-from neardup.wording import where
+from neardup.wording import LONGEST_NAME, shortened, where
 
 Mask = npt.NDArray[np.bool_]
 DEFAULT_ID = "id"
@@ -206,14 +206,17 @@ def refuse_others(columns: Columns, names: Sequence[str], file: str) -> None:
 
 def unknown_column(name: str, names: Sequence[str], file: str) -> ColumnError:
     """An error that lists the existing columns, with the nearest name as the hint."""
-    listed = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
+    listed = ", ".join(repr(shortened(column)) for column in names[:20])
+    listed += ", …" if len(names) > 20 else ""
     lower = {column.lower(): column for column in reversed(names)}
-    near = difflib.get_close_matches(name.lower(), list(lower), n=1, cutoff=0.5)
+    near = difflib.get_close_matches(name.lower(), list(lower), n=1, cutoff=0.6)
     usual = "name one of the columns above"
     usual += " with --text (in Python text=)." if name == "text" else "."
     hint = f"did you mean {lower[near[0]]!r}?" if near else usual
     if name == "text" and (likely := _text_column(lower, near)):
         hint = f"did you mean {likely!r}? Then give --text {likely} (in Python text={likely!r})."
+    if any(len(column) > LONGEST_NAME for column in names):
+        hint = "does its first line hold a document? It is read as the header; put one before it."
     if not names:
         return ColumnError(f"Column {name!r} is not in {file}: it has no columns.")
     return ColumnError(f"Column {name!r} is not in {file}; it has {listed}.", hint=hint)

@@ -30,8 +30,8 @@ from neardup.documents.columns import (
     refuse_missing,
     text_column,
 )
-from neardup.documents.input_limits import MOST_COLUMNS, Limits, OverLimitError
 from neardup.documents.memory_tables import TableChunk
+from neardup.documents.open_files import MOST_COLUMNS, Limits, OverLimitError
 from neardup.documents.streams import NO_LIMITS, fault_of, unreadable
 from neardup.errors import ColumnError, InputError
 

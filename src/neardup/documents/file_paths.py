@@ -20,19 +20,17 @@ from typing import IO, Any, TypeAlias
 
 from neardup.documents.arrow import FILE_MAGIC, STREAM_MAGIC, ArrowSource
 from neardup.documents.csv import DELIMITERS, CsvSource
-from neardup.documents.encodings import wide_encoding
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import KINDS
 from neardup.documents.feeds import FeedSource, is_feed
 from neardup.documents.folder import FileSource, FolderSource
-from neardup.documents.input_limits import Limits
 from neardup.documents.jsonl import JsonlSource, refuse_whole_json
 from neardup.documents.lost import LostSource, locked_folders
-from neardup.documents.open_files import OpenFiles
+from neardup.documents.open_files import Limits, OpenFiles
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.remote import Place, address_of, local_path, remote_files
 from neardup.documents.source import Source
-from neardup.documents.streams import CODECS, open_binary, unreadable, with_wide
+from neardup.documents.streams import CODECS, open_binary, unreadable, wide_encoding, with_wide
 from neardup.documents.warc import WarcSource
 from neardup.documents.xml import HEAD
 from neardup.documents.xml import SUFFIXES as XML

@@ -23,12 +23,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
+from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.documents.columns import Columns, DocumentBatch, Mask, refuse_others
-from neardup.documents.encodings import decoded
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import KINDS, META, Extracted, Page
 from neardup.documents.feeds import is_feed
@@ -38,7 +38,7 @@ from neardup.documents.open_files import OpenFiles
 from neardup.documents.pieces import Piece, Trial, places
 from neardup.documents.remote import Place, Remote
 from neardup.documents.source import Source
-from neardup.documents.streams import CHUNK_BYTES, unreadable
+from neardup.documents.streams import CHUNK_BYTES, decoded, unreadable
 from neardup.documents.xml import HEAD, SUFFIXES, xml_text
 from neardup.errors import InputError
 from neardup.files import whole_file
@@ -147,6 +147,7 @@ class FolderSource(Source):
     chunk_bytes: int = CHUNK_BYTES
     encoding: str | None = None
     encodings: dict[str, str] = field(default_factory=dict)  # of the files that were read
+    checksums: dict[str, int] = field(default_factory=dict)  # of their bytes
     extractor: Extractor = field(default_factory=Extractor)
     files: OpenFiles = field(default_factory=OpenFiles)
 
@@ -252,6 +253,7 @@ class FolderSource(Source):
             data = self.files.read_bytes(self.locate(entry))
         except OSError as error:
             return Extracted(None, f"file cannot be read: {error.strerror}")
+        self._check_content(entry, crc32(data))
         if kind := self.kind_of(entry):
             return Page(kind, data, self.encoding, sure=self.encoding is not None)
         if self.reads_xml(entry):
@@ -302,8 +304,17 @@ class FolderSource(Source):
         if isinstance(place, Remote):  # found by its name alone, so it cannot be opened in parts
             to.write_bytes(place.read_bytes())
             return
+        checksum = 0
         with self.files.stream(place) as stream, to.open("wb") as out:
-            shutil.copyfileobj(stream, out, CHUNK_BYTES)
+            while data := stream.read(CHUNK_BYTES):
+                checksum = crc32(data, checksum)
+                out.write(data)
+        self._check_content(entry, checksum)
+
+    def _check_content(self, entry: Entry, checksum: int) -> None:
+        """Size and time of a file may stay the same when its content changes."""
+        if self.checksums.setdefault(entry.name, checksum) != checksum:
+            raise changed(str(self.locate(entry)), "was changed")
 
     def size(self) -> float:
         return float(sum(map(_weight, self.entries)))

@@ -25,7 +25,6 @@ from neardup.documents.extraction.page import KINDS
 from neardup.documents.feeds import FeedSource
 from neardup.documents.file_paths import FORMATS, Reading, apart, key_of, places_of, source_of
 from neardup.documents.folder import FolderSource, with_prefixes
-from neardup.documents.input_limits import Limits
 from neardup.documents.lists import ListSource, SpooledRows
 from neardup.documents.lost import LostSource
 from neardup.documents.memory_tables import (
@@ -35,7 +34,7 @@ from neardup.documents.memory_tables import (
     pandas_source,
     polars_source,
 )
-from neardup.documents.open_files import OpenFiles
+from neardup.documents.open_files import Limits, OpenFiles
 from neardup.documents.remote import WILDCARDS, address_of
 from neardup.documents.source import Source
 from neardup.documents.streams import CODECS

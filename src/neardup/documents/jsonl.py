@@ -32,13 +32,13 @@ from neardup.documents.columns import (
     generated_ids,
     refuse_missing,
 )
-from neardup.documents.input_limits import Limits, TooLong
+from neardup.documents.open_files import Limits, TooLong
 from neardup.documents.source import Source
 from neardup.documents.streams import CHUNK_BYTES, whole_block, whole_lines
 from neardup.errors import InputError
 
 OK, BLANK = 0, 1
-ABSENT, NULL, STRING, NUMBER, TRUE, FALSE, OBJECT, ARRAY = range(8)
+ABSENT, NULL, STRING, NUMBER, TRUE, FALSE, OBJECT, ARRAY, SURROGATE = range(9)
 KINDS = ("absent", "null", "a string", "a number", "true", "false", "an object", "an array")
 _EXPECTED = {
     8: "a value",
@@ -181,8 +181,10 @@ class _Parsed:
     def __init__(self, chunk: JsonlChunk) -> None:
         self.chunk = chunk
         self.columns = chunk.columns
+        first = chunk.first_row
         names = dict.fromkeys((self.columns.text, self.columns.id_name, *self.columns.delivered))
-        self.scan = scan(chunk.data, list(names), start_of_file=chunk.first_row == 1)
+        self.scan = scan(chunk.data, list(names), start_of_file=first == 1)
+        self.rows = pa.array(np.arange(first, first + len(self.scan.status), dtype=np.int64))
         self.text = self.scan.fields[self.columns.text]
         self.id = self.scan.fields[self.columns.id_name]
 
@@ -201,15 +203,11 @@ class _Parsed:
         ids = self.id.array()
         if ids.null_count == 0:
             return ids
-        return pc.coalesce(ids, generated_ids(self.chunk.file, self._rows()))
-
-    def _rows(self) -> pa.Array:
-        first = self.chunk.first_row
-        return pa.array(np.arange(first, first + len(self.scan.status), dtype=np.int64))
+        return pc.coalesce(ids, generated_ids(self.chunk.file, self.rows))
 
     def _records(self, used: Mask) -> pa.RecordBatch:
         extra = self.columns.delivered
-        arrays = [self._rows(), self.ids, self.text.array()]
+        arrays = [self.rows, self.ids, self.text.array()]
         arrays += [self.scan.fields[name].array() for name in extra]
         types = dict.fromkeys(extra, pa.large_string())
         if not used.all():
@@ -223,6 +221,11 @@ class _Parsed:
         if status != OK:
             reason = sentence(status, int(self.scan.position[i]))
             return Rejected(self.chunk.file, row, reason, None)
+        for name, field in ((self.columns.id_name, self.id), (self.columns.text, self.text)):
+            if field.types[i] == SURROGATE:
+                reason = f"{name} has a lone surrogate at byte {int(self.scan.position[i])}"
+                named = None if field is self.id else self.ids[i].as_py()
+                return Rejected(self.chunk.file, row, reason, named)
         if self.id.types[i] > NUMBER:
             kind = KINDS[self.id.types[i]]
             reason = f"{self.columns.id_name} is {kind}; expected a string or a number"
@@ -267,7 +270,16 @@ class JsonlSource(BlockSource):
     def texts_in(
         self, data: bytes, first_row: int, rows: list[int], columns: Columns
     ) -> dict[int, str]:
-        return _texts_in(data, first_row, rows, columns.text)
+        """No other lines of the block are scanned."""
+        asked, row, begin = [], first_row, 0
+        for wanted in rows:
+            while row < wanted:
+                row, begin = row + 1, data.index(b"\n", begin) + 1
+            end = data.find(b"\n", begin)
+            asked.append(data[begin:] if end < 0 else data[begin:end])
+        scanned = scan(b"\n".join(asked), [columns.text], start_of_file=rows[0] == 1)
+        text = scanned.fields[columns.text].array()
+        return {row: text[i].as_py() or "" for i, row in enumerate(rows)}
 
     def block_at(self, stream: IO[bytes], place: int, size: int, *, at_start: bool) -> bytes:
         stream.seek(place)
@@ -339,19 +351,6 @@ class LineRange(Source):
 
     def rows(self) -> int:
         return sum(map(count, self.blocks()))
-
-
-def _texts_in(data: bytes, first: int, rows: list[int], column: str) -> dict[int, str]:
-    """The texts of ``rows``, which are sorted; no other lines of the chunk are scanned."""
-    asked, row, begin = [], first, 0
-    for wanted in rows:
-        while row < wanted:
-            row, begin = row + 1, data.index(b"\n", begin) + 1
-        end = data.find(b"\n", begin)
-        asked.append(data[begin:] if end < 0 else data[begin:end])
-    scanned = scan(b"\n".join(asked), [column], start_of_file=rows[0] == 1)
-    text = scanned.fields[column].array()
-    return {row: text[i].as_py() or "" for i, row in enumerate(rows)}
 
 
 _ARRAY = re.compile(rb"\[\s*\{")

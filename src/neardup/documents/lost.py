@@ -21,7 +21,8 @@ from neardup.documents.columns import Chunk, Columns, LostChunk, Mask, Rejected
 from neardup.documents.remote import WILDCARDS, Place, Remote
 from neardup.documents.source import Source
 from neardup.documents.streams import cause
-from neardup.errors import ChangedError, UnreadableError
+from neardup.errors import ChangedError, KeptError, UnreadableError
+from neardup.schema import Array
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,13 @@ class Watch:
     def __init__(self) -> None:
         self._seen: tuple[int, ...] | None = None
         self._blocks: dict[tuple[int, int], int] = {}
+        self._rows = np.zeros(0, np.uint32)  # digests of the texts of a table; 0: not read yet
         self._lost: set[int] | None = None
+        self.columns: Columns | None = None  # those that the run compares
+        self.damage: list[str] = []  # what could not be written, although its rows are kept
 
-    def begin(self, path: Place) -> None:
+    def begin(self, path: Place, columns: Columns) -> None:
+        self.columns, self.damage = columns, []
         # The state from the listing of a store is enough: it is also compared at each opening.
         self._seen = path.found if isinstance(path, Remote) else _stamp(path)
         self._lost = set()
@@ -77,6 +82,19 @@ class Watch:
         # A source made from this one may read in blocks of another size.
         if self._blocks.setdefault((row, len(data)), checksum) != checksum:
             raise changed(file, "was changed")
+
+    def check_rows(self, row: int, texts: pa.Array, file: str) -> None:
+        """The same for rows of a table, whose batches may begin elsewhere at the next reading."""
+        digests = None if self._seen is None else _text_digests(texts)
+        if digests is None:
+            return
+        end = row - 1 + len(digests)
+        if end > len(self._rows):
+            self._rows.resize(max(end, 2 * len(self._rows)), refcheck=False)
+        before = self._rows[row - 1 : end]
+        if np.any((before != 0) & (before != digests)):
+            raise changed(file, "was changed")
+        before[:] = digests
 
     def expect(self, rows: Iterable[int]) -> None:
         """Records the rows that an earlier run could not use."""
@@ -103,10 +121,37 @@ class Watch:
             raise changed(file, "is gone" if now is None else "was changed")
 
 
+def _text_digests(texts: pa.Array) -> Array | None:
+    """None for types that are rare in files (views), whose change only size and time show."""
+    if isinstance(texts, pa.DictionaryArray):
+        words = _text_digests(texts.dictionary)
+        places = texts.indices.fill_null(0).to_numpy(zero_copy_only=False)
+        if words is None or not len(words):
+            return None
+        return np.asarray(words[np.clip(places, 0, len(words) - 1)])
+    wide = pa.types.is_large_string(texts.type) or pa.types.is_large_binary(texts.type)
+    if not (wide or pa.types.is_string(texts.type) or pa.types.is_binary(texts.type)):
+        return None
+    _, offsets, values = texts.buffers()
+    if not len(texts) or values is None:
+        return None
+    last = texts.offset + len(texts) + 1  # a stranger's buffer may end in half a number
+    ends = np.frombuffer(offsets, np.int64 if wide else np.int32, last)[texts.offset :]
+    content = np.frombuffer(values, np.uint8)
+    return _native.bytes_digests(content, ends.astype(np.int64), 0).astype(np.uint32) | 1
+
+
 def changed(file: str, how: str) -> ChangedError:
     return ChangedError(
         f"{file} {how} after it was read, so its kept documents cannot be written.",
         hint="run again; if something still writes to the file, give a copy of it.",
+    )
+
+
+def damaged_kept(damage: Sequence[str], where: str) -> KeptError:
+    return KeptError(
+        f"{'. '.join(damage)}. {where}",
+        hint="if you need these values, bring a sound copy of the file and run again.",
     )
 
 
@@ -120,10 +165,11 @@ def _stamp(path: Place) -> tuple[int, ...] | None:
     return status.st_size, status.st_mtime_ns, status.st_ino
 
 
-def check_unchanged(source: Any) -> None:
-    watch: Watch | None = getattr(source, "watch", None)
-    if watch is not None:
-        watch.check(source.path, source.file)
+def check_unchanged(*sources: Any) -> None:
+    for source in sources:
+        watch: Watch | None = getattr(source, "watch", None)
+        if watch is not None:
+            watch.check(source.path, source.file)
 
 
 def lost_from_here(error: Exception) -> str:

@@ -33,7 +33,7 @@ from neardup.documents.columns import (
     text_column,
     valid_mask,
 )
-from neardup.documents.input_limits import Limits
+from neardup.documents.open_files import Limits
 from neardup.documents.pieces import Piece, Trial, places
 from neardup.documents.source import Source
 

@@ -3,6 +3,11 @@
 Each reading has its own position, so threads may read one file at the same time. A path that leads
 to a different file than before is opened again. A process keeps at most ``MOST_OPEN`` files open;
 further files, and those of object stores, are opened for each reading.
+
+``Limits`` keep the memory bounded whatever a file contains. What exceeds a limit is rejected with
+its place and the reason, and reading goes on after it. A file of a few kilobytes may unpack to
+terabytes, so the ratio of unpacked to packed bytes has a limit, which counts only above
+``FREE_BYTES``, because small files of repeated text unpack well.
 """
 
 from __future__ import annotations
@@ -11,11 +16,86 @@ import io
 import os
 import threading
 import weakref
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
-from neardup.documents.input_limits import Limits
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from neardup.documents.remote import Place, Remote
+
+FREE_BYTES = 200_000_000
+MOST_COLUMNS = 100_000  # of a CSV file
+
+
+@dataclass(frozen=True)
+class Limits:
+    """``document``: bytes of a line, a record or a file of one document. ``file``: unpacked bytes
+    of a compressed file. ``ratio``: unpacked bytes for each packed one."""
+
+    document: int = 100_000_000
+    file: int = 1_000_000_000_000
+    ratio: int = 2000
+
+    def unpacking_fault(self, unpacked: int, packed: int) -> str | None:
+        """The reason why unpacking stops, if a file of ``packed`` bytes has become so large."""
+        if unpacked > self.file:
+            return f"file unpacks to more than {shown(self.file)} (max_file); the rest is lost"
+        if unpacked > FREE_BYTES and unpacked > self.ratio * max(packed, 1):
+            return (
+                f"file unpacks to more than {self.ratio:,} times its size (max_ratio); "
+                "the rest is lost"
+            )
+        return None
+
+    def document_fault(self, what: str, size: int) -> str:
+        return f"{what} has {shown(size)}; the limit is {shown(self.document)} (max_document)"
+
+
+def shown(size: int) -> str:
+    units = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "KB"))
+    for unit, name in units:
+        if size >= unit:
+            return f"{size / unit:.3g} {name}"
+    return f"{size} bytes"
+
+
+LARGE_BATCH = 512 << 20  # bytes of a batch of rows that are decoded at a time
+
+
+def longest_entry(column: pa.Array) -> int:
+    """The bytes of the longest text in the dictionary of a column, which rows may repeat."""
+    if not pa.types.is_dictionary(column.type) or not len(column.dictionary):
+        return 0
+    kind = column.dictionary.type
+    if kind not in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary()):
+        return 0
+    return int(pc.max(pc.binary_length(column.dictionary)).as_py() or 0)
+
+
+class OverLimitError(OSError):
+    """A file that cannot be read on, because nothing shows where what is too long ends."""
+
+
+class TooLong(bytes):
+    """A line or record above the limit, without its content: a block that counts as one rejected
+    document. ``size`` is its length in the file."""
+
+    size: int
+    reason: str
+
+    @classmethod
+    def of(cls, what: str, size: int, limits: Limits) -> TooLong:
+        block = cls(b"!\n")
+        block.size, block.reason = size, limits.document_fault(what, size)
+        return block
+
+
+def block_size(block: bytes) -> int:
+    """The bytes of the file that a block stands for."""
+    return block.size if isinstance(block, TooLong) else len(block)
+
 
 MOST_OPEN = 128
 BUFFER_BYTES = 1 << 20
@@ -69,11 +149,11 @@ class _Descriptor:
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb", buffering=0)
         self.number = self._file.fileno()
-        self._identity = _identity(os.fstat(self.number))
+        self._status = os.fstat(self.number)
 
     def is_of(self, path: Path) -> bool:
         try:
-            return _identity(os.stat(path)) == self._identity
+            return os.path.samestat(os.stat(path), self._status)
         except OSError:
             return False
 
@@ -84,10 +164,6 @@ class _Descriptor:
 
 _HELD: weakref.WeakSet[_Descriptor] = weakref.WeakSet()
 _LOCK = threading.Lock()
-
-
-def _identity(found: os.stat_result) -> tuple[int, int]:
-    return found.st_dev, found.st_ino
 
 
 class _Reading(io.RawIOBase):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -27,10 +28,9 @@ from neardup.documents.columns import (
     mask_for,
     text_column,
 )
-from neardup.documents.input_limits import LARGE_BATCH, longest_entry
 from neardup.documents.lost import Watch
 from neardup.documents.memory_tables import CHUNK_ROWS, check_columns, chunk_of, wanted
-from neardup.documents.open_files import OpenFiles
+from neardup.documents.open_files import LARGE_BATCH, OpenFiles, longest_entry
 from neardup.documents.pieces import PLACES, Piece, Trial, some_of
 from neardup.documents.remote import READ_BYTES, Place, Remote
 from neardup.documents.source import Source
@@ -104,6 +104,7 @@ class ParquetSource(Source):
                     lost = Rejected(self.file, row, part.reason, None)
                     yield LostChunk(lost, extra, part.num_rows)
                 else:
+                    self.watch.check_rows(row, part.column(columns.text), self.file)
                     yield chunk_of(part, self.file, row, columns, self.files.limits)
                 row += part.num_rows
 
@@ -137,14 +138,49 @@ class ParquetSource(Source):
         that cannot be read are left out unless they are needed."""
         needed, position = self.needed(keep), 0
         with self.opened() as parquet:
-            for part in self._parts(parquet, None):
+            for part in self._written_parts(parquet, needed):
                 rows = slice(position, position + part.num_rows)
                 if isinstance(part, LostRows):
-                    part.check(needed[rows], self.path)
                     yield _no_rows(parquet.schema_arrow), part.num_rows
                 else:
+                    if self.watch.columns:
+                        text = part.column(self.watch.columns.text)
+                        self.watch.check_rows(position + 1, text, self.file)
                     yield part.filter(pa.array(mask_for(keep[rows], part.num_rows))), part.num_rows
                 position = rows.stop
+
+    def _written_parts(self, parquet: pq.ParquetFile, needed: Mask) -> Iterator[Part]:
+        """All rows in order. Where a column that was not compared is broken, it is null."""
+        position = 0
+        for part in self._parts(parquet, None):
+            lost = isinstance(part, LostRows) and needed[position : position + part.num_rows].any()
+            yield from self._mended(parquet, position, part) if lost else [part]
+            position += part.num_rows
+
+    def _mended(self, parquet: pq.ParquetFile, position: int, lost: LostRows) -> Iterator[Part]:
+        """The rest of a row group without its broken columns. An error is raised if one of these
+        was compared, or may not be null."""
+        first, group = max(at for at in _row_groups(parquet) if at[0] <= position + 1)
+        schema, skip = parquet.schema_arrow, position + 1 - first
+        sound = [name for name in schema.names if not self._is_broken(parquet, group, name)]
+        broken = [field for field in schema if field.name not in sound]
+        compared = self.watch.columns and wanted(self.watch.columns, schema.names)
+        if not compared or not set(compared) <= set(sound) or not all(f.nullable for f in broken):
+            lost.check(np.ones(1, bool), self.path)
+        names = ", ".join(repr(field.name) for field in broken)
+        self.watch.damage.append(
+            f"{self.file}: {lost.reason}; rows {position + 1:,} to {position + lost.num_rows:,} "
+            f"were written without a value of {names}, which cannot be read"
+        )
+        for part in self.group(parquet, group, sound, skip=skip):
+            if isinstance(part, LostRows):
+                part.check(np.ones(1, bool), self.path)
+            else:
+                whole = conform(pa.Table.from_batches([part]), schema).combine_chunks()
+                yield from whole.to_batches()
+
+    def _is_broken(self, parquet: pq.ParquetFile, group: int, name: str) -> bool:
+        return any(isinstance(part, LostRows) for part in self.group(parquet, group, [name]))
 
     def kept(self, keep: Mask) -> tuple[pa.Table, int]:
         batches, rows = [], 0

@@ -2,14 +2,21 @@
 
 A source is read in chunks, reads a few texts again, reports its size, provides pieces for a sample
 and parts that several machines can read, and returns the documents that are kept.
+
+``chunk_results`` is the one pass over chunks: the calling thread divides the input, worker threads
+turn each chunk into a result, and results come in input order. At most one more chunk than there
+are workers is in progress, so memory is bounded. Neither the number of threads nor the size of
+chunks affects the results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from neardup.documents.columns import Chunk, Columns, Mask
+from neardup.documents.columns import Chunk, Columns, DocumentBatch, Mask
 from neardup.documents.pieces import Piece, Trial
 from neardup.errors import UsageError
 
@@ -58,3 +65,43 @@ class Source:
         """Sources that together are this one, in order, each of which can be read alone. If the
         ``first_row`` of a part is None, the ``rows()`` of the parts before it must be counted."""
         return [self]
+
+
+T = TypeVar("T")
+
+
+def read_chunk(chunk: Chunk) -> DocumentBatch:
+    return chunk.read()
+
+
+def chunk_results(chunks: Iterable[Chunk], work: Callable[[Chunk], T], workers: int) -> Iterator[T]:
+    """The results of ``work`` for each chunk, in order. An error of the source or of ``work`` is
+    raised at its place in this order, so a caller that stops at a limit never sees an error beyond
+    it."""
+    if workers == 1:
+        yield from map(work, chunks)
+        return
+    waiting: deque[Future[T]] = deque()
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            for future in _submitted(chunks, work, pool):
+                waiting.append(future)
+                if len(waiting) > workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _submitted(
+    chunks: Iterable[Chunk], work: Callable[[Chunk], T], pool: ThreadPoolExecutor
+) -> Iterator[Future[T]]:
+    try:
+        for chunk in chunks:
+            yield pool.submit(work, chunk)
+    except Exception as error:
+        failed: Future[T] = Future()
+        failed.set_exception(error)
+        yield failed

@@ -15,8 +15,8 @@ from contextlib import suppress
 from xml.etree import ElementTree
 from xml.parsers import expat
 
-from neardup.documents.encodings import decoded
 from neardup.documents.extraction.page import Extracted, known, visible_text
+from neardup.documents.streams import decoded
 from neardup.errors import UnreadableError
 
 Element = ElementTree.Element

@@ -25,8 +25,8 @@ from neardup.documents.clashes import Shared
 from neardup.documents.columns import OURS
 from neardup.documents.remote import Place, address_of
 from neardup.engines.batch.batch_run import find_kinds, run
+from neardup.engines.batch.intake import counts_while_reading
 from neardup.engines.batch.journal import Journal
-from neardup.engines.batch.late_weights import counts_while_reading
 from neardup.engines.batch.table_pass import with_artefacts
 from neardup.errors import ConservationError, UsageError
 from neardup.plan import Plan
@@ -37,7 +37,6 @@ from neardup.runs.rejections import Rejection, rejections
 from neardup.runs.result import Result
 from neardup.runs.run_tables import all_pairs, decisions_table, flag_counts, pairs_table
 from neardup.runs.signatures import write_signatures
-from neardup.schema import Array
 
 
 def execute(
@@ -50,7 +49,9 @@ def execute(
 ) -> Result:
     """``resume`` is the folder of a journal, by which an interrupted run goes on."""
     collection = collection.limited(plan.limit)
-    _check_columns(collection, plan)
+    fields = plan.policy.fields or () if plan.policy else ()
+    if plan.keep.columns or fields:  # every file must have them, before work starts
+        collection.check_columns(plan.columns, [n for n in fields if n not in OURS])
     log = Logged(progress or Silent())
     if plan.engine == "spark" and resume:
         raise UsageError("--resume is for runs on this machine.", hint="leave it out for Spark.")
@@ -118,18 +119,11 @@ def _about(collection: Collection, plan: Plan) -> dict[str, Any]:
         "against": [_from_anywhere(path) for path in plan.against],
         **({"by_name": True} if collection.inputs.mapped else {}),
         "encodings": collection.encodings(),
-        "extracted": collection.extracted(),
+        "extracted": collection.extractor.counts(),
         "passed_over": collection.passed_over(),
         "versions": _versions(),
         "peak_memory": _peak_memory(),
     }
-
-
-def _check_columns(collection: Collection, plan: Plan) -> None:
-    """Checks that every file has the columns of the policy, before work starts."""
-    fields = plan.policy.fields or () if plan.policy else ()
-    if plan.keep.columns or fields:
-        collection.check_columns(plan.columns, [n for n in fields if n not in OURS])
 
 
 def frozen(collection: Collection, plan: Plan, progress: Progress | None = None) -> Plan:
@@ -164,12 +158,6 @@ def _log(result: Result, plan: Plan) -> None:
         LOG.warning("pairs are partial: each duplicate has the one it was set aside for")
 
 
-def _unlike(plan: Plan) -> dict[str, list[str]]:
-    """The ways in which the collection differs from those for which the method was made."""
-    ways = plan.method.unlike(plan.artefacts)
-    return {} if ways is None else {"unlike": [*ways]}
-
-
 def shared_ids(shared: Shared | None) -> dict[str, Any]:
     """The entry of ``run.json`` about ids that several files have, if there are any."""
     return {} if shared is None else {"shared_ids": shared._asdict()}
@@ -178,16 +166,20 @@ def shared_ids(shared: Shared | None) -> dict[str, Any]:
 def make_result(
     collection: Collection, plan: Plan, outcome: Outcome, kinds: PairKinds | None = None
 ) -> Result:
+    intake, refs = outcome.intake, outcome.refs
     decisions = decisions_table(outcome, plan.method, kinds)
-    pairs, complete = all_pairs(outcome, plan.pair_budget(outcome.intake.total))
+    digests = np.zeros(intake.total, np.uint64)
+    digests[intake.position[refs:]] = intake.prepared.text_digests[refs:]
+    unlike = plan.method.unlike(plan.artefacts)
+    pairs, complete = all_pairs(outcome, plan.pair_budget(intake.total))
     result = Result(
         decisions,
         pairs_table(outcome, pairs, kinds),
         {},
-        rank=_rank_of_all(outcome),
+        rank=rank_of_all(outcome.rank[refs:] - refs, intake.position[refs:], intake.total),
         collection=lambda: collection,
         artefacts=plan.artefacts,
-        text_digests=_text_digests(outcome),
+        text_digests=digests,
     )
     result.info.update(
         neardup=_version(),
@@ -200,11 +192,11 @@ def make_result(
         refused=outcome.refused,
         capped=outcome.capped,
         kinds=kind_counts(decisions),
-        flags=flag_counts(outcome.intake.prepared.flags[outcome.refs :]),
-        **_unlike(plan),
-        **shared_ids(outcome.intake.shared),
+        flags=flag_counts(intake.prepared.flags[refs:]),
+        **({} if unlike is None else {"unlike": [*unlike]}),
+        **shared_ids(intake.shared),
         encodings=collection.encodings(),
-        extracted=collection.extracted(),
+        extracted=collection.extractor.counts(),
         passed_over=collection.passed_over(),
         versions=_versions(),
         timings={name: round(seconds, 3) for name, seconds in outcome.timings.items()},
@@ -214,7 +206,7 @@ def make_result(
         result.info["by_name"] = True
     result.info["counts"] = vars(result.counts)
     result.info["mostly_rejected"] = rejections(result)
-    _check_conservation(result, outcome.intake.total)
+    _check_conservation(result, intake.total)
     return result
 
 
@@ -234,19 +226,6 @@ def _from_anywhere(path: Place | str) -> str:
         return os.path.abspath(path)
     address = address_of(path) if isinstance(path, str) else path.address
     return address.again if address else str(path)
-
-
-def _rank_of_all(outcome: Outcome) -> Array:
-    """The order of all input documents; rejected ones, which meet no other, come last."""
-    intake, refs = outcome.intake, outcome.refs
-    return rank_of_all(outcome.rank[refs:] - refs, intake.position[refs:], intake.total)
-
-
-def _text_digests(outcome: Outcome) -> Array:
-    intake, refs = outcome.intake, outcome.refs
-    digests = np.zeros(intake.total, np.uint64)
-    digests[intake.position[refs:]] = intake.prepared.text_digests[refs:]
-    return digests
 
 
 def _check_conservation(result: Result, total: int) -> None:

@@ -15,6 +15,7 @@ from neardup.runs.changes import read_changes
 from neardup.runs.checksums import Checksums
 from neardup.runs.history import steps
 from neardup.runs.run_folder import load
+from neardup.runs.run_info import is_passage_run
 
 RUN, INDEX = "run", "index"
 T = TypeVar("T")
@@ -53,7 +54,7 @@ def _verify_run(folder: Path) -> Verification:
             faults += checksums.faults()
             checked += len(checksums.digests or ())
             known |= each == folder and checksums.digests is not None
-    if not faults:
+    if not faults and not is_passage_run(folder):
         _collected(lambda: list(load(folder).artefacts.values()), faults)
         _collected(lambda: [read_changes(folder)], faults)
     return Verification(str(folder), RUN, checked, faults, known)
@@ -67,7 +68,7 @@ def _collected(parts: Callable[[], list[T]], faults: list[str]) -> list[T]:
     try:
         return parts()
     except NeardupError as error:
-        faults.append(error.message)
+        faults += [] if error.message in faults else [error.message]
         return []
 
 
@@ -85,11 +86,11 @@ def _verify_index(url: str) -> Verification:
 def _documents(store: Store) -> int:
     if store.description() is None:
         raise no_index(store.url)
-    dtype = opened(store, IndexSettings())[1].method.evidence_dtype
+    method = opened(store, IndexSettings())[1].method
     count = 0
     for row in store.changes(0, duplicates=True):
         if isinstance(row, Row):
-            stored_signature(row, dtype, store.url)
+            stored_signature(row, method, store.url)
             count += 1
     for _ in store.changes(1, duplicates=False):  # the log too; no entry has the first number
         pass

@@ -76,3 +76,8 @@ def check_characters_only(text: Text, method: str) -> None:
                 f"{method}: text.{name} is {getattr(text, name)!r}, but q-grams are of characters.",
                 hint=f"leave text.{name} out, or take features that are made of words.",
             )
+
+
+def positional_qgrams(string: str, q: int = 2) -> list[tuple[int, str]]:
+    """All q-grams of a string as it is, with their places from 1 on (Gravano et al. 2001)."""
+    return [(i + 1, string[i : i + q]) for i in range(len(string) - q + 1)]

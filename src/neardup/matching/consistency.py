@@ -28,6 +28,7 @@ from neardup.artefacts.calibration import (
     INCONSISTENT,
     Calibration,
     Curve,
+    Expected,
 )
 from neardup.matching.verify import Pairs
 from neardup.schema import Array
@@ -43,27 +44,36 @@ FEWEST_DOCUMENTS = 500  # of fewer the threshold never falls below ``GENERAL``
 CLEAR = 0.05  # J for each document below which a low threshold is not believed
 GAIN = 1.1  # times the best J from ``GENERAL`` on, which a low threshold must reach
 LINKED_SHARE = 0.4  # of the documents, in groups at a low threshold
+# Articles about one event come that near by chance. So low a threshold is believed only where this
+# share of the documents is in groups at ``GENERAL`` too.
+BY_CHANCE, LINKED_TOO = 0.2, 0.2
 CONTRAST, CONTRAST_LOW = 0.75, 0.35  # of the reference score, from ``GENERAL`` on and below
 REFERENCE = 10  # one in so many neighbours is better than the reference of a document
 FLOOR, FLOOR_LOW = 60, 40  # percent of the pieces of the smaller text that must be recognised
+NEARLY = 0.75  # pairs from this share of the threshold on may be duplicates that were missed
+# Shares of what is in doubt: of pairs that pass, wrong ones, and at most; of pairs nearly at the
+# threshold, missed ones. And the share of the duplicates that may be further away than that.
+WRONG, WRONG_AT_MOST, MISSED, MISSED_UNSEEN = 0.3, 1.4, 0.5, 0.1
 MOST_READ = 2_000  # pairs whose texts are read for a calibration
 # What pairs are matched by before a calibration is made: templates and thin pairs pass too.
 MATCHING = Calibration(LEAST, EVERY_PAIR)
 
 
-def consistency_curve(documents: int, pairs: Pairs) -> Curve:
-    """J(t) and the number of documents in groups, for each threshold of ``GRID``. The sums are
-    added in the order of the documents."""
+def consistency_curve(
+    documents: int, pairs: Pairs, thresholds: Array = GRID, least: float = LEAST
+) -> Curve:
+    """J(t) and the number of documents in groups, for each of the thresholds. The sums are added in
+    the order of the documents."""
     sided = _by_document(pairs)
     once = np.ones(documents)
-    low, high, height = _native.average_link(once, pairs.a, pairs.b, pairs.score, LEAST)
+    low, high, height = _native.average_link(once, pairs.a, pairs.b, pairs.score, least)
     height = np.minimum.accumulate(height)
-    values, linked = np.zeros(len(GRID)), np.zeros(len(GRID), np.int64)
-    for step, threshold in enumerate(GRID):
+    values, linked = np.zeros(len(thresholds)), np.zeros(len(thresholds), np.int64)
+    for step, threshold in enumerate(thresholds):
         merged = np.searchsorted(-height, -threshold, side="right")
         group = merged_groups(documents, low[:merged], high[:merged])
         values[step], linked[step] = _consistency(group, sided, threshold)
-    return Curve(GRID, values, linked)
+    return Curve(thresholds, values, linked)
 
 
 def merged_groups(documents: int, low: Array, high: Array) -> npt.NDArray[np.int64]:
@@ -131,6 +141,21 @@ def chosen_threshold(documents: int, curve: Curve) -> Choice:
     return Choice(float(curve.thresholds[high][values >= NEAR * values.max()].max()), CONSISTENCY)
 
 
+def chosen_cut(documents: int, curve: Curve, usual: float) -> Choice:
+    """The same for a method that asks for the threshold only, at whose scores nothing is known of
+    the collection: ``usual`` is its own threshold, and it goes below that only where many documents
+    are in groups."""
+    best = float(curve.consistency.max())
+    if curve.linked[0] < FEWEST_LINKED:
+        return Choice(usual, FEW_NEIGHBOURS)
+    if best <= 0:
+        return Choice(usual, INCONSISTENT)
+    step = int(np.flatnonzero(curve.consistency >= NEAR_LOW * best).max())
+    threshold, linked = float(curve.thresholds[step]), int(curve.linked[step])
+    few = linked < FEWEST_LINKED or (threshold < usual and linked < LINKED_TOO * documents)
+    return Choice(usual, FEW_NEIGHBOURS) if few else Choice(threshold, CONSISTENCY)
+
+
 def _low_threshold(documents: int, curve: Curve) -> float | None:
     """A threshold below ``GENERAL``, where the collection shows one clearly."""
     best = float(curve.consistency.max())
@@ -140,7 +165,41 @@ def _low_threshold(documents: int, curve: Curve) -> float | None:
     step = int(np.flatnonzero(curve.consistency >= NEAR_LOW * best).max())
     threshold = float(curve.thresholds[step])
     enough = curve.linked[step] >= LINKED_SHARE * documents
-    return threshold if threshold < GENERAL and enough else None
+    linked_too = curve.linked[np.searchsorted(curve.thresholds, GENERAL)] >= LINKED_TOO * documents
+    believed = enough and (linked_too or threshold >= BY_CHANCE)
+    return threshold if threshold < GENERAL and believed else None
+
+
+def consistency_at(curve: Curve, threshold: float) -> float:
+    """The mean of what J adds up, over the documents in groups: 1 where nothing is in doubt."""
+    step = int(np.abs(curve.thresholds - threshold).argmin())
+    linked = int(curve.linked[step])
+    return float(curve.consistency[step]) / linked + EXPECTED if linked else 1.0
+
+
+def expected_quality(passing: int, near: float, curve: Curve, threshold: float) -> Expected | None:
+    """What can be known without labels of the pairs that pass. What is inconsistent speaks against
+    them; pairs ``near`` the threshold that do not pass may be duplicates that were missed. How far
+    the truth is from that was seen on labelled collections (docs/quality.md, "What a run expects
+    of itself")."""
+    if not passing:
+        return None
+    doubt = 1 - consistency_at(curve, threshold)
+    right, found = 1 - WRONG_AT_MOST * doubt, passing / (passing + near)
+    shares = (
+        1 - WRONG * doubt,
+        _lower_end(right, passing),
+        passing / (passing + MISSED * near),
+        _lower_end(found, passing) - MISSED_UNSEEN,
+    )
+    return Expected(*(round(min(max(share, 0.0), 1.0), 4) for share in shares))
+
+
+def _lower_end(share: float, n: int) -> float:
+    """The lower end of Wilson's interval of 90 %."""
+    z, share = 1.645, max(share, 0.0)
+    spread = z * np.sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2)
+    return float((share + z * z / (2 * n) - spread) / (1 + z * z / n))
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Stage 4: keys, evidence and score of a document. Each method has one file of its name.
 
 ``base.py`` has the base class of all methods, ``meeting.py`` the ways in which documents meet,
-``registry.py`` the list of methods and the parser of what users write, ``parameters.py`` its
-checks, and ``synonyms.py`` the names that other tools use. The remaining files are shared:
+``registry.py`` the list of methods and the parser of what users write, with the names that other
+tools use, and ``parameters.py`` its checks. The remaining files are shared:
 
 - by all methods: ``preparation`` (words, digests), ``thresholds`` (exact fractions, sweeps)
 - by methods on sets: ``overlap`` (measures, prefixes), ``minhash`` (values, bands, sketches)

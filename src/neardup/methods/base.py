@@ -60,6 +60,18 @@ class Prepared:
     def too_short(self) -> npt.NDArray[np.bool_]:
         return (self.flags & TOO_SHORT).astype(np.bool_)
 
+    def rows(self, chosen: Array, evidence: Ragged) -> Prepared:
+        """Some of the documents, with their evidence, which may be stored elsewhere."""
+        return Prepared(
+            keys=self.keys.take(chosen),
+            probes=self.probes[chosen],
+            evidence=evidence,
+            digests=self.digests[chosen],
+            text_digests=self.text_digests[chosen],
+            normal_digests=self.normal_digests[chosen],
+            flags=self.flags[chosen],
+        )
+
 
 class Scores(NamedTuple):
     """``passed`` was decided in integers; ``score`` is for choosing and showing. ``refused``: how
@@ -109,6 +121,14 @@ class RareEntries(NamedTuple):
     may: npt.NDArray[np.bool_]
 
 
+class StoreForm(NamedTuple):
+    """How an index stores the evidence of one document, in place of keys and evidence: ``unpack``
+    gives both back. All keys search."""
+
+    pack: Callable[[Array], bytes]
+    unpack: Callable[[bytes], tuple[Array, Array]]
+
+
 TextReader = Callable[[bytes], PreparedText]
 PairScorer = Callable[[Array, Array], float | None]
 
@@ -123,6 +143,8 @@ class Method(ABC):
     swept_parameter: ClassVar[str] = "threshold"
     # Parameters from which the defaults of others follow, by name.
     follows: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    # Whether ``--threshold auto`` may match at the lowest threshold and ask the groups.
+    groups_choose: ClassVar[bool] = True
     # The threshold where the tables are general ones, which do not know what is common here.
     general_threshold: ClassVar[float | None] = None
 
@@ -173,6 +195,11 @@ class Method(ABC):
     def reader(self, artefacts: Artefacts) -> TextReader | None:
         """A function that gives ``prepare`` of one text in UTF-8, bit by bit, without a table
         around it. None where there is none."""
+        return None
+
+    @property
+    def store_form(self) -> StoreForm | None:
+        """A smaller form for stores. None: keys and evidence are stored as they are."""
         return None
 
     def check_columns(self, first: pa.RecordBatch) -> None:  # noqa: B027  # most check nothing

@@ -4,6 +4,9 @@ Each method scores a pair on its own evidence. The scores are mapped to a common
 is the threshold of each method; agreement takes the lowest of them, union the highest. The evidence
 of a document is one row of 32-bit words: the byte size of the evidence of each method, followed by
 the evidence itself.
+
+Agreement is a cascade: a method scores only the pairs that the methods before it have passed, so a
+light measure first saves the accurate one its work (DDEBIT; Montanari & Puglisi §3.3).
 """
 
 from __future__ import annotations
@@ -184,12 +187,23 @@ class Combined(Method):
         )
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
+        if self._everyone:
+            return self._cascade(evidence, a, b)
         scores = self._scores(evidence, a, b)
         pairs = zip(self.parts, scores, strict=True)
         score = self._together([_scaled(one.score, one.passed, p.threshold) for p, one in pairs])
-        passed = (np.logical_and if self._everyone else np.logical_or).reduce(
-            [one.passed for one in scores]
-        )
+        passed = np.logical_or.reduce([one.passed for one in scores])
+        return Scores(passed, agreeing(score, passed, self.threshold))
+
+    def _cascade(self, evidence: Ragged, a: Array, b: Array) -> Scores:
+        """Every part scores what is left; the others keep the score at which they failed."""
+        passed, score = np.ones(len(a), np.bool_), np.ones(len(a))
+        for part, rows in self._evidence(evidence):
+            left = np.flatnonzero(passed)
+            one = part.score(rows, a[left], b[left])
+            scaled = _scaled(one.score, one.passed, part.threshold)
+            score[left] = np.minimum(score[left], scaled)
+            passed[left] = one.passed
         return Scores(passed, agreeing(score, passed, self.threshold))
 
     def whole_score(self, evidence: Ragged, a: Array, b: Array) -> Array:

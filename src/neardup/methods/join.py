@@ -2,8 +2,9 @@
 
 The keys of a set are a prefix of its features, rarest first (Chaudhuri et al. 2006, Bayardo et al.
 2007); unique features are no keys. The comparison of two sets ends early if their sizes differ too
-much, or as soon as they cannot reach the threshold any more. No set is sampled, so the join is
-complete.
+much, or as soon as they cannot reach the threshold any more, so the join is complete. With
+``every`` or ``most`` the sets are selections of the features, as in sif (Manber 1994) and in
+Heintze's selective fingerprints (1996); the join is complete on these.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
+from neardup.features import chunks
 from neardup.features.qgrams import check_characters_only, qgram_sets
 from neardup.methods.base import Method, PairScorer, Prepared, Scores
 from neardup.methods.meeting import Meeting, Rarity, by_rare_prefix
@@ -36,17 +38,40 @@ from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text
 from neardup.text.words import word_map
 
-SIZES = {"shingles": 5, "words": 1, "qgrams": 4}  # words or characters in a feature
+# Words or characters in a feature.
+SIZES = {
+    "shingles": 5,
+    "words": 1,
+    "qgrams": 4,
+    "windows": 50,
+    "sentences": 1,
+    "pauses": 1,
+    "skips": 3,
+    "sentence_shingles": 3,
+}
+SINGLE = ("words", "sentences", "pauses")
+OF_CHARACTERS = ("qgrams", "windows")
+WHAT = {
+    "sentences": "whole sentences",
+    "pauses": "the words between two pause marks",
+    "skips": "{} words with one left out between two",
+    "sentence_shingles": "{}-word runs within sentences",
+}
 OTHER_NAMES = {"overlap": "containment"}
 MOST_SIZE = _native.MOST_SHINGLE_WORDS
+LARGEST_WINDOW = 1000
 
 
 @dataclass(frozen=True)
 class Join(Method):
     """All pairs of sets at the threshold, none missed, for any of five measures.
 
-    ``features``: "shingles" (words in a row), "words" or "qgrams" (characters in a row).
+    ``features``: "shingles" (words in a row), "words" or "qgrams" (characters in a row); "windows"
+    (many characters), "sentences", "pauses" (what stands between pause marks), "skips" (words with
+    one left out between two) or "sentence_shingles" (words in a row within a sentence).
     ``size``: how many words or characters make a feature; 5 for shingles, 4 for q-grams.
+    ``every``: one feature in so many is compared, chosen by its hash; 1 for all.
+    ``most``: the most features of a document, those of smallest hash; 0 for no limit.
     ``measure``: "jaccard", "dice", "cosine", "max" or "containment", also called "overlap".
     ``threshold``: the value of the measure from which two documents are duplicates.
     ``min_words``: shorter documents are duplicates only of equal ones.
@@ -57,6 +82,8 @@ class Join(Method):
     size: int | None = None
     measure: str = "jaccard"
     threshold: float = 0.8
+    every: int = 1
+    most: int = 0
     min_words: int = 15
     text: Text = field(default_factory=Text)
 
@@ -67,11 +94,14 @@ class Join(Method):
         require_one_of(SIZES, self, "features")
         object.__setattr__(self, "measure", OTHER_NAMES.get(self.measure, self.measure))
         require_one_of(MEASURES, self, "measure")
-        most = 1 if self.features == "words" else MOST_SIZE
-        expected = f"from 1 to {MOST_SIZE}" if most > 1 else "1, or features='shingles'"
+        most = LARGEST_WINDOW if self.features == "windows" else MOST_SIZE
+        most = 1 if self.features in SINGLE else most
+        expected = f"from 1 to {most}" if most > 1 else "1, or features='shingles'"
         require(1 <= self.width <= most, self, "size", expected)
+        require(1 <= self.every < 1 << 32, self, "every", "from 1 to 4294967295")
+        require(self.most >= 0, self, "most", "0 or more")
         require(self.min_words >= 0, self, "min_words", "0 or more")
-        if self.features == "qgrams":
+        if self.features in OF_CHARACTERS:
             check_characters_only(self.text, self.name)
         threshold_fraction(self.threshold)
 
@@ -89,20 +119,42 @@ class Join(Method):
 
     @property
     def score_meaning(self) -> str:
-        unit = "character" if self.features == "qgrams" else "word"
-        return f"{self.measure} of the sets of {self.width}-{unit} runs"
+        unit = "character" if self.features in OF_CHARACTERS else "word"
+        what = WHAT.get(self.features, f"{{}}-{unit} runs").format(self.width)
+        selected = ", a selection of them" * (self.every > 1 or self.most > 0)
+        return f"{self.measure} of the sets of {what}{selected}"
 
     def resolved(self) -> dict[str, object]:
         return {"scheme": "prefix", "size": self.width, "miss_rate": 0.0}
 
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
-        return self._of_characters(batch) if self.features == "qgrams" else self._of_words(batch)
-
-    def _of_characters(self, batch: pa.RecordBatch) -> Prepared:
+        whole = self.every == 1 and not self.most
+        if self.features in ("shingles", "words") and whole:
+            return self._of_words(batch)
         reading = read_words(batch, self.text)
-        sets = qgram_sets(Ragged.of_strings(batch.column("text")), self.width, self.text)
-        short = reading.shorter_than(self.min_words) | (sets.characters < self.width)
-        return prepared(reading, sets.features, *self._own_keys(sets.features), short)
+        sets = self._sets(Ragged.of_strings(batch.column("text")), reading.words)
+        short = reading.shorter_than(self.min_words) | (sets.lengths == 0)
+        return prepared(reading, sets, *self._own_keys(sets), short)
+
+    def _sets(self, texts: Ragged, words: Ragged) -> Ragged:
+        if self.features == "windows":  # which are selected with their places
+            sets = chunks.window_sets(texts, self.width, self.every, self.text)
+            return chunks.selected(sets, 1, self.most)
+        return chunks.selected(self._all(texts, words), self.every, self.most)
+
+    def _all(self, texts: Ragged, words: Ragged) -> Ragged:
+        match self.features:
+            case "qgrams":
+                return qgram_sets(texts, self.width, self.text).features
+            case "sentences":
+                return chunks.sentence_sets(texts, self.text)
+            case "pauses":
+                return chunks.pause_sets(texts, self.text)
+            case "skips":
+                return chunks.skip_sets(texts, self.width, self.text)
+            case "sentence_shingles":
+                return chunks.sentence_shingle_sets(texts, self.width, self.text)
+        return chunks.shingle_sets(words, self.width)
 
     def _of_words(self, batch: pa.RecordBatch) -> Prepared:
         """Uses the kernel of ``shingles`` for sets and digests; the keys depend on the measure."""

@@ -33,7 +33,7 @@ def set_scores(measure: str, t: Fraction, evidence: Ragged, a: Array, b: Array) 
     needed = shared_needed(measure, t, x, y)
     shared = _native.overlaps(evidence.values, evidence.offsets, a, b, needed)
     passed = shared >= needed
-    return Scores(passed, agreeing(_scores(measure, shared, x, y), passed, float(t)))
+    return Scores(passed, agreeing(measured(measure, shared, x, y), passed, float(t)))
 
 
 def whole_set_score(measure: str, evidence: Ragged, a: Array, b: Array) -> Array:
@@ -41,7 +41,7 @@ def whole_set_score(measure: str, evidence: Ragged, a: Array, b: Array) -> Array
     sizes = evidence.lengths
     nothing = np.zeros(len(a), np.int64)
     shared = _native.overlaps(evidence.values, evidence.offsets, a, b, nothing)
-    return _scores(measure, shared, sizes[a], sizes[b])
+    return measured(measure, shared, sizes[a], sizes[b])
 
 
 def pair_scorer(measure: str, t: Fraction) -> PairScorer | None:
@@ -59,7 +59,7 @@ def _resemblance(t: Fraction, one: Array, other: Array) -> float | None:
 
 def passing_scores(measure: str, t: Fraction, shared: Array, a: Array, b: Array) -> Array:
     """``set_scores`` of pairs that are known to pass, from the number of features they share."""
-    return np.maximum(_scores(measure, shared, a, b), float(t))
+    return np.maximum(measured(measure, shared, a, b), float(t))
 
 
 def agreeing(score: Array, passed: Array, threshold: float) -> Array:
@@ -94,7 +94,8 @@ def _root_needed(t: Fraction, a: Array, b: Array) -> Array:
     return need
 
 
-def _scores(measure: str, s: Array, a: Array, b: Array) -> Array:
+def measured(measure: str, s: Array, a: Array, b: Array) -> Array:
+    """The measure of sets of ``a`` and ``b`` elements that share ``s``."""
     if measure == "jaccard":
         return np.asarray(s / np.maximum(a + b - s, 1))
     if measure == "dice":

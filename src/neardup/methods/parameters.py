@@ -80,3 +80,21 @@ def require_one_of(choices: Collection[object], method: Any, name: str) -> None:
     *others, last = map(repr, choices)
     expected = f"{', '.join(others)} or {last}"
     require(getattr(method, name) in choices, method, name, expected)
+
+
+def weighted_fields(given: object, method: str) -> tuple[tuple[str, int], ...]:
+    """The weights of columns, from a mapping or from pairs."""
+    pairs = list(given.items()) if isinstance(given, dict) else given
+    if not isinstance(pairs, list | tuple) or not all(map(_is_weighted_field, pairs)):
+        raise SettingsError(
+            f"{method}: fields are {given!r}; expected columns with whole weights from 1 to 1000.",
+            hint="such as fields={'title': 4}, or --set fields.title=4 on the command line.",
+        )
+    return tuple((name, weight) for name, weight in pairs)
+
+
+def _is_weighted_field(pair: object) -> bool:
+    if not isinstance(pair, list | tuple) or len(pair) != 2:
+        return False
+    name, weight = pair
+    return isinstance(name, str) and isinstance(weight, int) and 0 < weight <= 1000

@@ -52,6 +52,11 @@ def read_words(batch: pa.RecordBatch, text: Text, *, hashes: bool = True) -> Rea
     return Reading(Ragged(values, ends), of_text, of_normal, short.reshape(-1, 2))
 
 
+def field_texts(column: pa.Array) -> Ragged:
+    """The values of a column beside the text as texts; a missing one is empty."""
+    return Ragged.of_strings(column.cast(pa.large_string()).fill_null(""))
+
+
 def text_digests(batch: pa.RecordBatch) -> Array:
     """Digests of the bytes of each text, as ``read_words`` computes them; a run stores them."""
     texts = Ragged.of_strings(batch.column("text"))

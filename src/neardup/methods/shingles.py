@@ -13,6 +13,9 @@ the documents have (Montanari & Puglisi, §6); the counts are an artefact. In a 
 share could be less than the copies of one text, so it means at least 20 documents. A document with
 fewer remaining shingles than the shortest comparable text is a duplicate only of an equal one,
 because two of three common shingles would be no evidence.
+
+With ``fields``, shingles of other columns are in the set too, those of a column of weight w as w
+features each (Williams & Giles §5: titles and authors weigh more than the text).
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ from neardup.artefacts.artefact import NO_ARTEFACTS, Artefact, Artefacts, Need
 from neardup.artefacts.boilerplate import BoilerplateNeed, checked
 from neardup.artefacts.frequencies import MOST_COUNT, Frequencies, FrequencyNeed, Grams
 from neardup.errors import SettingsError
+from neardup.features.chunks import shingle_sets, united
 from neardup.methods import minhash, weighted_sets
 from neardup.methods.base import Method, PairScorer, Prepared, PreparedText, Scores, TextReader
 from neardup.methods.meeting import Meeting, Rarity, by_keys, by_rare_prefix
@@ -40,17 +44,24 @@ from neardup.methods.overlap import (
     set_scores,
     whole_set_score,
 )
-from neardup.methods.parameters import require, require_one_of
-from neardup.methods.preparation import least_features, prepared, read_words
+from neardup.methods.parameters import require, require_one_of, weighted_fields
+from neardup.methods.preparation import field_texts, least_features, prepared, read_words
 from neardup.methods.thresholds import threshold_fraction
 from neardup.schema import Array, Ragged, offsets_of
 from neardup.text.text_options import Text
 from neardup.text.words import word_map
 
 FEWEST = 20
+MOST_FIELDS = 64
+FIELD_SALT = np.uint32(0x9E3779B1)
 
 
 def check(method: Shingles) -> None:
+    if method.fields and (method.sampling != "none" or method.weights != "none" or method.clip):
+        raise SettingsError(
+            "shingles: fields are for whole sets in which every shingle counts the same.",
+            hint="leave sampling, weights and clip as they are by default.",
+        )
     if method.clip and (method.sampling != "none" or method.keys == "bands"):
         raise SettingsError(
             "shingles: clip is for whole sets, joined completely.",
@@ -75,9 +86,25 @@ def prepare(method: Shingles, batch: pa.RecordBatch, artefacts: Artefacts) -> Pr
     words = reading.words
     sets = _native.sample_features(words.values, words.offsets, method.words, method.ignored, 1, 0)
     evidence = _left(method, Ragged(*sets), artefacts.get("frequencies"))
+    for number, (name, weight) in enumerate(method.fields, 1):
+        evidence = _with_field(method, evidence, batch.column(name), number, weight)
     few = evidence.lengths < least_features(method.min_words, method.words)
     keys, probes = _own_keys(method, evidence)
     return prepared(reading, evidence, keys, probes, reading.shorter_than(method.min_words) | few)
+
+
+def _with_field(
+    method: Shingles, sets: Ragged, column: pa.Array, number: int, weight: int
+) -> Ragged:
+    """The sets with the shingles of a column, each of them ``weight`` times. Copy c of a feature of
+    field n is mixed with n and c, so that it equals that copy in that field only."""
+    found = shingle_sets(method._words(field_texts(column)), method.words)
+    salts = (np.arange(1, weight + 1) * MOST_FIELDS + number).astype(np.uint32) * FIELD_SALT
+    features = (found.values[:, None] ^ salts).reshape(-1)
+    owner = np.repeat(np.arange(len(found)), found.lengths * weight)
+    both = Ragged.concat([sets, Ragged(features, found.offsets * weight)], np.uint32)
+    rows = np.concatenate([np.repeat(np.arange(len(sets)), sets.lengths), owner])
+    return united(both.values, rows, len(sets))
 
 
 def _left(method: Shingles, sets: Ragged, table: Artefact | None) -> Ragged:
@@ -115,6 +142,7 @@ class Shingles(Method):
     ``sample_limit``: the most features in a "mod" or "bottom" sample; 0 for no limit.
     ``min_words``: shorter documents are duplicates only of equal ones.
     ``clip``: what more documents have is ignored: a share such as 0.05, or a number; 0 for none.
+    ``fields``: columns whose shingles count beside those of the text, each with its weight.
     ``boilerplate``: texts whose shingles are ignored, or the file of a run's boilerplate.
     ``text``: what counts as the same word.
     """
@@ -133,6 +161,7 @@ class Shingles(Method):
     sample_limit: int = 400
     min_words: int = 15
     clip: float = 0.0
+    fields: tuple[tuple[str, int], ...] = ()
     boilerplate: tuple[str, ...] | str = ()
     text: Text = field(default_factory=Text)
 
@@ -160,6 +189,8 @@ class Shingles(Method):
             "a share below 1, or a number of documents from 2 on",
         )
         object.__setattr__(self, "boilerplate", checked(self.boilerplate, self.name))
+        object.__setattr__(self, "fields", weighted_fields(self.fields, self.name))
+        require(len(self.fields) < MOST_FIELDS, self, "fields", f"fewer than {MOST_FIELDS}")
         minhash.check(self)
         weighted_sets.check(self)
         check(self)
@@ -169,6 +200,10 @@ class Shingles(Method):
                 f"with a miss rate of {self.miss_rate_limit}.",
                 hint="leave keys='auto', which takes a prefix join there.",
             )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.fields)
 
     @property
     def needs(self) -> tuple[Need, ...]:
@@ -240,6 +275,7 @@ class Shingles(Method):
             "rare ones count for more" * (self.weights != "none"),
             "common ones left out" * bool(self.clip),
             "boilerplate left out" * bool(self.boilerplate),
+            f"those of {', '.join(self.columns)} included" * bool(self.fields),
         ]
         return ", ".join([f"{self.measure} of {self.words}-word shingles", *filter(None, how)])
 
@@ -252,7 +288,7 @@ class Shingles(Method):
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
         if self.sampled:
             return minhash.prepare(self, batch)
-        if self.clip or self.boilerplate:
+        if self.clip or self.boilerplate or self.fields:
             return prepare(self, batch, artefacts)
         if self.weights != "none":
             return weighted_sets.prepare(self, batch, artefacts)
@@ -287,7 +323,8 @@ class Shingles(Method):
         )
 
     def reader(self, artefacts: Artefacts) -> TextReader | None:
-        if self.sampled or self.weights != "none" or self.text.stem is not None:
+        beside = self.clip or self.fields
+        if self.sampled or self.weights != "none" or self.text.stem is not None or beside:
             return None
         words = word_map(np.empty(0, np.uint8), np.zeros(1, np.int64), self.text)
         read = _native.ShingleReader(*self._kernel(words)).read

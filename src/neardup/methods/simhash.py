@@ -2,11 +2,20 @@
 
 Every feature of a document votes on every bit with its weight; a bit is 1 if the sum is above 0.
 The fingerprint is the only evidence: a pair within ``distance`` bits is a duplicate for this
-method, even if its words differ. All pairs within the distance are found.
+method, even if its words differ. All pairs within the distance are found, unless ``weak_bits``
+limits the search to bits that are likely to differ.
+
+Probing (Sood & Loguinov 2011): bits of a small sum are the likeliest to differ in a copy. With
+``weak_bits`` w, a document has a key for its fingerprint and for each that arises when up to
+h = ⌈distance / 2⌉ of its w weakest bits are flipped. Two documents meet if the bits in which they
+differ can be divided into at most h weak bits of the one and at most h of the other.
 """
 
 from __future__ import annotations
 
+import functools
+import itertools
+import math
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -22,8 +31,8 @@ from neardup.methods import bit_tables
 from neardup.methods.base import Method, Prepared, Scores
 from neardup.methods.idf_terms import table_of
 from neardup.methods.meeting import Meeting, NearBits
-from neardup.methods.parameters import require, require_one_of
-from neardup.methods.preparation import Reading, prepared
+from neardup.methods.parameters import require, require_one_of, weighted_fields
+from neardup.methods.preparation import Reading, field_texts, prepared
 from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text
 from neardup.text.words import word_map
@@ -33,6 +42,8 @@ BITS = (32, 64, 128)
 MOST_DISTANCE = 16
 USUAL_DOCUMENTS = 1_000_000  # assumed size for keys that must not depend on the collection
 _UNIT = 1 << 10  # an idf of 1 as a whole number
+MOST_PROBES = 1000
+_TRIALS = 20_000
 
 
 @dataclass(frozen=True)
@@ -44,6 +55,7 @@ class SimHash(Method):
     ``weights``: "tf" (each occurrence of a word votes), "set" (each word once) or "idf" (each
     occurrence by the rarity of its word).
     ``words``: how many words make a feature; more than one tells texts of one subject apart.
+    ``weak_bits``: tries only so many bits, those of smallest sum, as differing ones; 0 finds all.
     ``fields``: columns that vote beside the text, each with the weight of one of its words.
     ``idf``: the file of an idf table for weights "idf", or general; else counted from the input.
     ``min_words``: shorter documents are duplicates only of equal ones.
@@ -54,6 +66,7 @@ class SimHash(Method):
     bits: int = 64
     weights: str = "tf"
     words: int = 1
+    weak_bits: int = 0
     fields: tuple[tuple[str, int], ...] = ()
     idf: str | None = None
     min_words: int = 15
@@ -64,13 +77,16 @@ class SimHash(Method):
     swept_parameter: ClassVar[str] = "distance"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "fields", _fields(self.fields))
+        object.__setattr__(self, "fields", weighted_fields(self.fields, self.name))
         most = min(MOST_DISTANCE, self.bits // 4) if self.bits in BITS else MOST_DISTANCE
         require_one_of(BITS, self, "bits")
         require(0 <= self.distance <= most, self, "distance", f"from 0 to {most}")
         require_one_of(WEIGHTS, self, "weights")
         require(1 <= self.words <= _native.MOST_SHINGLE_WORDS, self, "words", "from 1 to 32")
         require(self.min_words >= 0, self, "min_words", "0 or more")
+        most_weak = f"from 0 to {self.bits}, with at most {MOST_PROBES:,} keys"
+        fits = 0 <= self.weak_bits <= self.bits and self._probes <= MOST_PROBES
+        require(fits, self, "weak_bits", most_weak)
         if self.weights == "idf":
             require(self.words == 1, self, "words", "1 where words are weighted by idf")
             _ = self.needs
@@ -104,13 +120,33 @@ class SimHash(Method):
     def score_meaning(self) -> str:
         return f"share of the {self.bits} bits that are equal"
 
+    @property
+    def _flipped(self) -> int:
+        """The most bits that one of two documents flips."""
+        return -(-self.distance // 2)
+
+    @property
+    def _probes(self) -> int:
+        """The keys of a document with ``weak_bits``."""
+        return sum(math.comb(self.weak_bits, count) for count in range(self._flipped + 1))
+
+    @property
+    def miss_rate(self) -> float:
+        """Of pairs at the distance whose sums are normally distributed, as those of many words
+        are."""
+        if not self.weak_bits:
+            return 0.0
+        return _simulated_misses(self.bits, self.distance, self.weak_bits, self._flipped)
+
     def resolved(self) -> dict[str, object]:
+        if self.weak_bits:
+            return {"keys": self._probes, "miss_rate": self.miss_rate}
         tables = bit_tables.choose_tables(self.bits, self.distance, USUAL_DOCUMENTS)
         return {"blocks": tables.blocks, "tables": tables.count, "miss_rate": 0.0}
 
     @property
     def meeting(self) -> Meeting:
-        return Meeting(NearBits(self.distance, self.masks))
+        return Meeting() if self.weak_bits else Meeting(NearBits(self.distance, self.masks))
 
     def masks(self, documents: int, cores: int = 1) -> npt.NDArray[np.uint64]:
         tables = bit_tables.choose_tables(self.bits, self.distance, documents, cores)
@@ -129,8 +165,11 @@ class SimHash(Method):
             self.weights == "set",
             self.min_words,
         )
-        if self.weights == "idf" or self.fields:
-            prints = self._weighted(batch, artefacts)
+        votes = np.empty(0)
+        if self.weights == "idf" or self.fields or self.weak_bits:
+            votes = self._votes(batch, artefacts)
+            bits = np.packbits(votes > 0, bitorder="little")
+            prints = bits.view(np.dtype("<u8")).astype(np.uint64)
         if self.bits == 32:
             prints &= np.uint64(0xFFFFFFFF)
         reading = Reading(
@@ -140,7 +179,8 @@ class SimHash(Method):
             short.reshape(-1, 2),
         )
         ends = np.arange(len(batch) + 1, dtype=np.int64)
-        keys = self._keys(prints.reshape(-1, self.lanes))
+        rows = prints.reshape(-1, self.lanes)
+        keys = self._probing_keys(rows, votes) if self.weak_bits else self._keys(rows)
         return prepared(
             reading,
             Ragged(prints, ends * self.lanes),
@@ -149,18 +189,16 @@ class SimHash(Method):
             counts < max(self.min_words, 1),
         )
 
-    def _weighted(self, batch: pa.RecordBatch, artefacts: Artefacts) -> npt.NDArray[np.uint64]:
+    def _votes(self, batch: pa.RecordBatch, artefacts: Artefacts) -> Array:
         """The sum of the votes of all fields."""
         votes = sum(
             weight * self._sums(batch.column(name), artefacts)
             for name, weight in (("text", 1), *self.fields)
         )
-        bits = np.packbits(np.asarray(votes) > 0, bitorder="little")
-        return bits.view(np.dtype("<u8")).astype(np.uint64)
+        return np.asarray(votes)
 
     def _sums(self, column: pa.Array, artefacts: Artefacts) -> Array:
-        strings = column.cast(pa.large_string()).fill_null("")
-        texts = Ragged.of_strings(strings)
+        texts = field_texts(column)
         table = table_of(artefacts) if self.weights == "idf" else None
         return _native.simhash_sums(
             texts.values,
@@ -183,6 +221,22 @@ class SimHash(Method):
         ends = np.arange(len(prints) + 1, dtype=np.int64) * len(masks)
         return Ragged(np.ascontiguousarray(keys.reshape(-1)), ends)
 
+    def _probing_keys(self, prints: npt.NDArray[np.uint64], votes: Array) -> Ragged:
+        """The fingerprint, and those in which some of its weakest bits are flipped."""
+        size = np.abs(votes.reshape(len(prints), 64 * self.lanes)[:, : self.bits])
+        weakest = np.argsort(size, axis=1, kind="stable")[:, : self.weak_bits]
+        keys = []
+        for count in range(self._flipped + 1):
+            for chosen in itertools.combinations(range(self.weak_bits), count):
+                flipped = prints.copy()
+                for place in chosen:
+                    bit = weakest[:, place]
+                    mask = np.uint64(1) << (bit % 64).astype(np.uint64)
+                    flipped[np.arange(len(prints)), bit // 64] ^= mask
+                keys.append(bit_tables.mixed(flipped, 0))
+        ends = np.arange(len(prints) + 1, dtype=np.int64) * len(keys)
+        return Ragged(np.ascontiguousarray(np.stack(keys, axis=1).reshape(-1)), ends)
+
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         lengths = evidence.lengths
         long = (lengths[a] == self.lanes) & (lengths[b] == self.lanes)
@@ -193,24 +247,29 @@ class SimHash(Method):
         return Scores(differ <= self.distance, 1 - differ / self.bits)
 
 
+@functools.cache
+def _simulated_misses(bits: int, distance: int, weak: int, most: int) -> float:
+    """The share of pairs that do not meet, among simulated pairs at the distance. The sums of one
+    are normal, those of the other normal around them, with a correlation at which so many signs are
+    expected to differ: a share of arccos(ρ) / π."""
+    drawn = np.random.default_rng(1117)
+    if not distance:
+        return 0.0
+    one = drawn.standard_normal((_TRIALS, bits))
+    rho = math.cos(math.pi * distance / bits)
+    other = rho * one + math.sqrt(1 - rho * rho) * drawn.standard_normal((_TRIALS, bits))
+    differ = (one > 0) != (other > 0)
+    exact = differ.sum(axis=1) == distance
+    in_one, in_other = (
+        np.argsort(np.argsort(np.abs(sums[exact]), axis=1), axis=1) < weak for sums in (one, other)
+    )
+    bits_apart = differ[exact]
+    neither = (bits_apart & ~in_one & ~in_other).any(axis=1)
+    only_one, only_other = bits_apart & ~in_other, bits_apart & ~in_one
+    missed = neither | (only_one.sum(axis=1) > most) | (only_other.sum(axis=1) > most)
+    return max(float(missed.mean()), 1 / _TRIALS)  # simulation proves no search complete
+
+
 def _equal(evidence: Ragged, a: Array, b: Array) -> Array:
     offsets = evidence.offsets * evidence.values.dtype.itemsize
     return _native.equal_pairs(evidence.values.view(np.uint8), offsets, a, b).view(np.bool_)
-
-
-def _fields(given: object) -> tuple[tuple[str, int], ...]:
-    """The weights of columns, from a mapping or from pairs."""
-    pairs = list(given.items()) if isinstance(given, dict) else given
-    if not isinstance(pairs, list | tuple) or not all(map(_is_weighted_field, pairs)):
-        raise SettingsError(
-            f"simhash: fields are {given!r}; expected columns with whole weights from 1 to 1000.",
-            hint="such as fields={'title': 4}, or --set fields.title=4 on the command line.",
-        )
-    return tuple((name, weight) for name, weight in pairs)
-
-
-def _is_weighted_field(pair: object) -> bool:
-    if not isinstance(pair, list | tuple) or len(pair) != 2:
-        return False
-    name, weight = pair
-    return isinstance(name, str) and isinstance(weight, int) and 0 < weight <= 1000

@@ -29,8 +29,8 @@ from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.idf import FILTERS, IdfNeed, IdfTable
 from neardup.features.dates import NO_DATE, check_dates, days
-from neardup.features.terms import Vector
-from neardup.methods.base import UNDATED, UNRELIABLE, Method, Prepared, Scores
+from neardup.features.terms import LAST_DAY, MOST_TOKENS, Vector, pack, unpack
+from neardup.methods.base import UNDATED, UNRELIABLE, Method, Prepared, Scores, StoreForm
 from neardup.methods.idf_terms import (
     check_lexicon,
     equal_evidence,
@@ -66,6 +66,7 @@ class TermVector(Method):
     ``max_days``: documents whose dates are further apart are not compared.
     ``min_count``: terms that occur in fewer documents of the idf table do not count.
     ``min_words``: shorter documents are duplicates only of equal ones.
+    ``packed``: dates and lengths have two bytes, and an index stores a vector in 184, as the paper.
     ``idf``: the file of an idf table, or general; without one, terms of the input are counted.
     ``terms``: "alpha" (three letters or more), "alnum+" (also at&t, e-mail) or "words".
     ``text``: what counts as the same word; neither stop words nor stems.
@@ -78,6 +79,7 @@ class TermVector(Method):
     max_days: int = 42
     min_count: int = 1
     min_words: int = 15
+    packed: bool = False
     idf: str | None = None
     terms: str = "alpha"
     text: Text = field(default_factory=Text)
@@ -142,15 +144,26 @@ class TermVector(Method):
         table = table_of(artefacts)
         limits = f"a count of {self.min_count} or more"
         check_lexicon(self.name, table, self._candidates(table), limits)
+        if self.packed and len(table):
+            pack(Vector(None, 0, (len(table) - 1,)))  # refuses ranks of more than three bytes
+
+    @property
+    def store_form(self) -> StoreForm | None:
+        return StoreForm(_packed, self._unpacked) if self.packed else None
+
+    def _unpacked(self, stored: bytes) -> tuple[Array, Array]:
+        day, length, terms = unpack(stored)
+        evidence = np.array([0 if day is None else day + DAY_ZERO, length, *terms], np.uint32)
+        rows = Ragged(evidence, np.array([0, len(evidence)], np.int64))
+        return self.rare_keys(rows, Rarity(NO_COUNTS))[0].values, evidence
 
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
         table = table_of(artefacts)
         reading, terms = read_terms(batch, self.text, table, self._candidates(table), self.size)
         day, flags = self._days(batch)
+        tokens = np.minimum(terms.tokens, MOST_TOKENS) if self.packed else terms.tokens
         evidence = Ragged(
-            *_native.term_vectors(
-                terms.ranks.values, terms.ranks.offsets, day, terms.tokens, self.size
-            )
+            *_native.term_vectors(terms.ranks.values, terms.ranks.offsets, day, tokens, self.size)
         )
         count = evidence.lengths - HEAD
         keys, probes = self.rare_keys(evidence, Rarity(NO_COUNTS))
@@ -170,6 +183,7 @@ class TermVector(Method):
             return np.zeros(batch.num_rows, np.uint32), np.zeros(batch.num_rows, np.uint8)
         since = days(batch.column(self.date), self.date)
         none = since == NO_DATE
+        since = np.clip(since, 0, LAST_DAY) if self.packed else since
         stored = np.where(none, 0, since.astype(np.int64) + DAY_ZERO).astype(np.uint32)
         return stored, np.where(none, UNDATED, 0)
 
@@ -266,6 +280,10 @@ def _short(evidence: Ragged, a: Array, b: Array) -> Array:
     """Pairs in which at least one document is too short, so that its evidence is a digest."""
     short = evidence.lengths == SHORT_ENTRIES
     return np.asarray(short[a] | short[b])
+
+
+def _packed(evidence: Array) -> bytes:
+    return pack(vector_of(evidence))
 
 
 def vector_of(evidence: Array) -> Vector:

@@ -1,10 +1,11 @@
 """Thresholds as users write them, as exact fractions, and as the values of a sweep.
 
 A threshold is written as a number, or as ``auto`` if the collection is to choose it. With ``auto``,
-some methods calibrate themselves; for other methods, planted copies and decoys choose among
-``CUTS`` (``engines/batch/threshold_choice.py``). A sweep varies the threshold of a method, or the
-distance of SimHash; one matching pass at the lowest threshold serves all higher ones. Thresholds
-are exact fractions, so that a pair exactly at the threshold passes on any machine.
+some methods calibrate themselves; for other methods, the consistency of groups or planted copies
+and decoys choose among ``CUTS`` (``engines/batch/threshold_choice.py``). A sweep varies the
+threshold of a method, or the distance of SimHash; one matching pass at the lowest threshold serves
+all higher ones. Thresholds are exact fractions, so that a pair exactly at the threshold passes on
+any machine.
 """
 
 from __future__ import annotations
@@ -105,6 +106,8 @@ def _counts(method: Method) -> Swept:
 
 AUTO = "auto"
 CUTS = tuple(round(0.05 * step, 2) for step in range(6, 20))
+# Cosines of unrelated texts are high: below, most pairs of the collection would be scored.
+CHOSEN_FROM = {"semantic": 0.5}
 
 
 def with_threshold(
@@ -129,7 +132,7 @@ def with_threshold(
 def asks_known_answers(
     cls: type[Any], parameters: dict[str, Any], threshold: float | str | None
 ) -> bool:
-    """Whether planted copies and decoys are to choose the threshold."""
+    """Whether groups, or planted copies and decoys, are to choose the threshold."""
     return _written(parameters, threshold) == AUTO and not calibrates_itself(cls)
 
 
@@ -141,9 +144,13 @@ def calibrates_itself(cls: type[Any]) -> bool:
     return "calibrate" in registry.parameter_names(cls)
 
 
+def chosen_among(method: Method) -> list[float]:
+    return [cut for cut in CUTS if cut >= CHOSEN_FROM.get(method.name, 0)]
+
+
 def check_cuts(method: Method) -> None:
     """Refuses a method without a threshold to choose."""
-    sweep = swept(method, CUTS)
+    sweep = swept(method, chosen_among(method))
     if sweep is None or len(sweep.cuts) < 2:
         raise SettingsError(
             f"threshold is 'auto', and {method.name} has no threshold to choose.",

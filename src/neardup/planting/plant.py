@@ -46,8 +46,8 @@ def draw(
     """At most ``wanted`` documents, in an order in which every run of them contains all lengths;
     and the number of documents in the collection.
 
-    The first pass stores 17 bytes per document, and its id if there are several files; the second
-    pass reads the drawn documents.
+    The first pass stores 17 bytes per document, its row and its id; the second pass reads the drawn
+    documents.
     """
     progress.stage("drawing", collection.limit, total_bytes=collection.plain_size())
     digests, lengths, usable = [], [], []

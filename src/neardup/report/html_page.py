@@ -22,8 +22,7 @@ from neardup.wording import LONGEST_NAME, shortened, visible
 
 LONGEST_PATH = 40
 ONE_LINE = 30
-
-
+NONE = "–"
 STYLES = Path(__file__).parent / "styles"
 
 
@@ -44,11 +43,8 @@ def html(text: str) -> Html:
 def name(text: str | None, most: int = LONGEST_NAME) -> Html:
     """An id or a source, apart from the direction of what stands around it."""
     if text is None:
-        return Html("–")
-    return _apart(shortened(text, most))
-
-
-def _apart(line: str) -> Html:
+        return Html(NONE)
+    line = shortened(text, most)
     made = Html(f"<bdi>{html(line)}</bdi>")
     return made if len(line) <= ONE_LINE else wrapped(made)
 
@@ -100,6 +96,11 @@ def card(title: str, *parts: str, anchor: str = "") -> Html:
     return Html(f"<section{place}><h2>{html(title)}</h2>{''.join(parts)}</section>")
 
 
+def folded(summary: str, *parts: str) -> Html:
+    """Shown when the reader unfolds it."""
+    return Html(f"<details><summary>{html(summary)}</summary>{''.join(parts)}</details>")
+
+
 def paragraphs(text: str) -> list[str]:
     return [part for part in re.split(r"\n\s*\n", text.strip()) if part]
 
@@ -132,7 +133,6 @@ class Share(NamedTuple):
 
 
 Cell = str | int | float | Ranged | Share | None
-NONE = "–"
 
 
 @dataclass(frozen=True)
@@ -181,22 +181,19 @@ def table_html(table: Table) -> Html:
         bool(table.rows) and not any(isinstance(row[i], str) for row in table.rows)
         for i in range(len(table.header))
     ]
+    side = [" class=n" if right else "" for right in numeric]
     head = "".join(
-        _cell("th scope=col", html(name), right)
-        for name, right in zip(table.header, numeric, strict=True)
+        f"<th scope=col{css}>{html(name)}</th>"
+        for name, css in zip(table.header, side, strict=True)
     )
     body = "".join(
         f"<tr{' class=marked' if number in table.marked else ''}>"
-        + "".join(_cell("td", _html(c), right) for c, right in zip(row, numeric, strict=True))
+        + "".join(f"<td{css}>{_html(cell)}</td>" for cell, css in zip(row, side, strict=True))
         + "</tr>"
         for number, row in enumerate(table.rows)
     )
     head, body = f"<thead><tr>{head}</tr></thead>", f"<tbody>{body}</tbody>"
     return Html(f'<div class="scroll"><table>{head}{body}</table></div>')
-
-
-def _cell(tag: str, content: str, right: bool) -> str:
-    return f"<{tag}{' class=n' if right else ''}>{content}</{tag.partition(' ')[0]}>"
 
 
 def _html(cell: Cell) -> Html:

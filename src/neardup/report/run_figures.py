@@ -18,6 +18,7 @@ from neardup.artefacts.calibration import (
     UNLIKE,
     USUAL,
     VALLEY,
+    expected_of,
 )
 from neardup.report.bars import Bin, bar, histogram, scale
 from neardup.report.html_page import (
@@ -26,6 +27,7 @@ from neardup.report.html_page import (
     Share,
     Table,
     card,
+    folded,
     html,
     name,
     percent,
@@ -49,7 +51,10 @@ STEPS = 20  # bins from 0 to 1; those below the first score are left out
 
 
 def scores(run: Run) -> Html:
-    score, what = _scores(run)
+    """Of all verified pairs where they are listed, else of those that decided."""
+    what = "pair" if run.result.pairs_complete else "duplicate"
+    listed = run.result.pairs if run.result.pairs_complete else run.result.duplicates
+    score = np.asarray(listed["score"], dtype=np.float64)
     if not len(score):
         return card("Scores", prose("There are no pairs to show."), anchor="scores")
     text = [
@@ -72,16 +77,8 @@ def scores(run: Run) -> Html:
     label = f"threshold {run.result.threshold:.4g}"
     drawn = histogram(f"{what}s by score", bins, line=line, label=label)
     table = Table(("score", f"{what}s"), [(one.label, one.count) for one in bins if one.count])
-    folded = f"<details><summary>The numbers</summary>{table_html(table)}</details>"
-    return card("Scores", prose("\n\n".join(text)), drawn, folded, anchor="scores")
-
-
-def _scores(run: Run) -> tuple[Array, str]:
-    """All verified pairs where they are listed, else those that decided."""
-    result = run.result
-    if result.pairs_complete:
-        return np.asarray(result.pairs["score"], dtype=np.float64), "pair"
-    return np.asarray(result.duplicates["score"], dtype=np.float64), "duplicate"
+    numbers = folded("The numbers", table_html(table))
+    return card("Scores", prose("\n\n".join(text)), drawn, numbers, anchor="scores")
 
 
 def _bins(score: Array, threshold: float) -> tuple[int, list[Bin]]:
@@ -95,11 +92,6 @@ def _bins(score: Array, threshold: float) -> tuple[int, list[Bin]]:
         for i, count in enumerate(counts, first)
     ]
     return first, [*bins, Bin("exactly 1", int(len(score) - len(below)), "= 1", alone=True)]
-
-
-def _calibration(run: Run) -> dict[str, Any] | None:
-    calibration: dict[str, Any] | None = run.info.get("artefacts", {}).get("calibration")
-    return calibration
 
 
 THRESHOLD_FROM = {
@@ -126,7 +118,7 @@ THRESHOLD_FROM = {
 def _threshold(run: Run, score: Array) -> str:
     """Where duplicates begin, why there, and how sure that is."""
     threshold = run.result.threshold
-    calibration = _calibration(run)
+    calibration: dict[str, Any] | None = run.info.get("artefacts", {}).get("calibration")
     if calibration is None:
         return f"Threshold {threshold:.4g}: pairs with this score or a higher one are duplicates."
     text = [THRESHOLD_FROM[calibration["by"]].format(f"{threshold:.4g}")]
@@ -140,6 +132,8 @@ def _threshold(run: Run, score: Array) -> str:
             f"A threshold 0.05 higher or lower would not change {calibration['stability']:.0%} of "
             "the pairs above it."
         )
+    if expected := expected_of(run.info):
+        text.append(expected.sentence())
     if below := int(np.count_nonzero(score < threshold)):
         share = percent(Share(below, len(score)))
         text.append(
@@ -160,8 +154,8 @@ KINDS = {
     "revision": "small edits: dates, numbers, a new version",
     "rewrite": "the same content in clearly different words",
     "other": "similar in none of these ways",
+    (NO_KIND := "not classified"): "the kind was not determined",
 }
-NO_KIND = "not classified"
 ONE_SOURCE = (
     "All documents come from one input. Several inputs, or inputs with names (--source "
     "NAME=INPUT), are listed separately here; so are the values of a column:\n\n"
@@ -267,14 +261,10 @@ def by_kind(run: Run) -> Html:
             by_name[kind],
             Share(by_name[kind], whole),
             bar(by_name[kind], whole),
-            _meaning(kind),
+            KINDS.get(kind, ""),
         )
         for kind in kinds
         if by_name.get(kind)
     ]
     table = Table(("kind", "duplicates", "share", "", "meaning"), rows)
     return card("By kind", table_html(table), anchor="kinds")
-
-
-def _meaning(kind: str) -> str:
-    return "the kind was not determined" if kind == NO_KIND else KINDS.get(kind, "")

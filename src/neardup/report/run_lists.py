@@ -5,10 +5,11 @@ Each list shows the first few and says which file of the run folder has the rest
 
 from __future__ import annotations
 
+import functools
 import re
 import shlex
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +24,7 @@ from neardup.report.html_page import (
     Html,
     Table,
     card,
+    folded,
     html,
     name,
     place,
@@ -49,15 +51,15 @@ def duplicates(run: Run) -> Html:
             name(row["kept_id"], 60),
             float(row["score"]),
             row["kind"] or "not classified",
-            _reason(row["reason"]),
+            wrapped(shortened(row["reason"], 100)),
             place(row["file"], row["row"], run.result.path_of(row)),
         )
         for row in aside
     ]
     header = ("duplicate", "of", "score", "kind", "reason", "where")
     text = _first(len(rows), run.counts.duplicates, "duplicate", "duplicates.parquet")
-    folded = _folded(text, table_html(Table(header, rows)))
-    return card("Duplicates", prose(_by_reason(run)), folded, anchor="aside")
+    table = folded(text, table_html(Table(header, rows)))
+    return card("Duplicates", prose(_by_reason(run)), table, anchor="aside")
 
 
 def _by_reason(run: Run) -> str:
@@ -81,7 +83,7 @@ def too_short(run: Run) -> Html:
     if len(short):
         text.append(
             f"{many(len(short), 'kept document')} {'is' if len(short) == 1 else 'are'} too short "
-            "to compare. Such a document can only be a duplicate of an equal one."
+            "or too repetitive to compare. Such a document can only be a duplicate of an equal one."
         )
     text += [_flag(*one) for one in run.info.get("flags", {}).items() if one[0] != "too_short"]
     if not text:
@@ -93,8 +95,8 @@ def too_short(run: Run) -> Html:
     ]
     table = table_html(Table(("document", "where"), rows))
     said = _first(len(rows), len(short), "short document", "decisions.parquet")
-    folded = _folded(said, table) if rows else ""
-    return card("Kept with a note", prose("\n\n".join(text)), folded, anchor="notes")
+    listed = folded(said, table) if rows else ""
+    return card("Kept with a note", prose("\n\n".join(text)), listed, anchor="notes")
 
 
 def _flag(flag: str, count: int) -> str:
@@ -115,7 +117,7 @@ def rejected(run: Run) -> Html:
         (
             place(row["file"], row["row"], run.result.path_of(row)),
             name(row["id"], 60),
-            _reason(row["reason"], 300),
+            wrapped(shortened(row["reason"], 300)),
         )
         for row in lost.slice(0, MOST).to_pylist()
     ]
@@ -125,18 +127,10 @@ def rejected(run: Run) -> Html:
     return card("Rejected", prose(text), table, anchor="rejected")
 
 
-def _reason(reason: str, most: int = 100) -> Html:
-    return wrapped(shortened(reason, most))
-
-
 def _first(shown: int, every: int, what: str, where: str) -> str:
     if shown == every:
         return f"{many(every, what).capitalize()}."
     return f"The first {shown} of {every:,} {what}s; all of them are in {where}."
-
-
-def _folded(summary: str, content: str) -> str:
-    return f"<details><summary>{html(summary)}</summary>{content}</details>"
 
 
 MOST_PAIRS = 10
@@ -174,9 +168,14 @@ class Shown:
         kind = kind_phrase(self.kind, self.direction)
         return f"{text} Kind: {kind}, confidence {self.confidence or 0:.2f}."
 
-    @property
-    def ids(self) -> tuple[str, str]:
-        return self.kept_id, self.id
+    @functools.cached_property
+    def compare_command(self) -> str | None:
+        """To be pasted where the report lies; None for ids that nobody can type."""
+        ids = (self.kept_id, self.id)
+        if not all(map(TYPEABLE.fullmatch, ids)):
+            return None
+        ends_options = ["--"] if any(id.startswith("-") for id in ids) else []
+        return shlex.join(["neardup", "compare", "--run", ".", *ends_options, *ids])
 
 
 def weakest(run: Run) -> list[Shown]:
@@ -196,32 +195,38 @@ def weakest_pairs(run: Run, pairs: list[Shown], texts: Texts) -> Html:
     )
     if run.counts.duplicates > len(pairs):
         text = f"The first {len(pairs)} of {run.counts.duplicates:,}. {text}"
-    made = [_item(i, pair, texts) for i, pair in enumerate(pairs, 1)]
+    items = [
+        _item(
+            f"{number}. score {pair.score:.4f}, {pair.kind or 'not classified'}",
+            f"{name(pair.id, 40)}, a duplicate of {name(pair.kept_id, 40)}",
+            side_by_side(pair, texts),
+            first=number == 1,
+        )
+        for number, pair in enumerate(pairs, 1)
+    ]
     fault = prose(f"{WARNING}The texts could not be read again: {texts.fault}")
     key = fault if texts.fault else KEY
-    return card("Weakest pairs", prose(text), key, *made, anchor="weakest")
+    return card("Weakest pairs", prose(text), key, *items, anchor="weakest")
 
 
-def _item(number: int, pair: Shown, texts: Texts) -> str:
-    kind = pair.kind or "not classified"
+def _item(summary: str, ids: str, content: str, *, first: bool) -> str:
+    """One of a numbered list; the first is open."""
     return (
-        f"<details class=item{' open' if number == 1 else ''}><summary>{number}. score "
-        f"{pair.score:.4f}, {html(kind)} <small>{name(pair.id, 40)}, a duplicate of "
-        f"{name(pair.kept_id, 40)}</small></summary>{side_by_side(pair, texts)}</details>"
+        f"<details class=item{' open' if first else ''}><summary>{html(summary)} "
+        f"<small>{ids}</small></summary>{content}</details>"
     )
 
 
 def side_by_side(pair: Shown, texts: Texts) -> str:
     """The kept document on the left, the duplicate on the right; then the command for all of it."""
-    command = compare_command(pair)
+    command = pair.compare_command
     shown = f" All of it: <code>{html(command)}</code>" if command else ""
     more = f"<p class=more>{html(pair.said)}{shown}</p>"
     if texts.fault:
         return more
-    found = [texts.texts.get(id) for id in pair.ids]
-    if None in found:
+    kept, aside = texts.texts.get(pair.kept_id), texts.texts.get(pair.id)
+    if kept is None or aside is None:
         return "<p class=more>The kept document is a reference, whose text was not read.</p>"
-    kept, aside = (text or "" for text in found)
     if max(len(kept), len(aside)) > LONGEST:
         size = f"{len(kept):,} and {len(aside):,} characters"
         return f"<p class=more>{size}: too long to be shown here.</p>{more}"
@@ -230,30 +235,23 @@ def side_by_side(pair: Shown, texts: Texts) -> str:
     return fragment(kept, aside, alignment, names=names, most=MOST_CHARACTERS, folds=False) + more
 
 
-def compare_command(pair: Shown) -> str | None:
-    """To be pasted where the report lies; None for ids that nobody can type."""
-    if not all(TYPEABLE.fullmatch(id) for id in pair.ids):
-        return None
-    ends_options = ["--"] if any(id.startswith("-") for id in pair.ids) else []
-    return shlex.join(["neardup", "compare", "--run", ".", *ends_options, *pair.ids])
-
-
 MOST_CLUSTERS = 10
 MOST_MEMBERS = 8
+CLUSTERS = {
+    "rule": "A cluster is a kept document with its duplicates.",
+    "average": "A cluster is documents whose mean score over all their pairs reaches the "
+    "threshold.",
+}
+CONNECTED = "A cluster is all documents that are connected by pairs, directly or through others."
 SIZES = (2, 3, 4, 5, 6, 11, 21, 51, 101, 1001, 10001, 100001)
 
 
-@dataclass(frozen=True)
-class Cluster:
+class Cluster(NamedTuple):
     """``members``: rows of the decisions, the kept ones first, then the least alike."""
 
     size: int
     members: list[dict[str, Any]]
-
-    @property
-    def weakest(self) -> dict[str, Any] | None:
-        aside = [row for row in self.members if row["decision"] == schema.DUPLICATE]
-        return aside[0] if aside else None
+    weakest: Shown | None
 
 
 def largest(run: Run) -> list[Cluster]:
@@ -265,10 +263,12 @@ def largest(run: Run) -> list[Cluster]:
     where = pc.is_in(decisions["cluster"], numbers.combine_chunks())
     positions = np.flatnonzero(np.asarray(where))
     of = cluster_numbers(decisions)[positions]
-    return [
-        Cluster(int(size[i]), _members(run, positions[of == number]))
-        for i, number in zip(chosen, numbers.to_pylist(), strict=True)
-    ]
+    clusters = []
+    for i, number in zip(chosen, numbers.to_pylist(), strict=True):
+        members = _members(run, positions[of == number])
+        aside = (row for row in members if row["decision"] == schema.DUPLICATE)
+        clusters.append(Cluster(int(size[i]), members, next(map(Shown.of, aside), None)))
+    return clusters
 
 
 def _members(run: Run, rows: Array) -> list[dict[str, Any]]:
@@ -297,18 +297,10 @@ def sizes(run: Run) -> Html:
     ]
     text = prose(
         f"{many(int(size.sum()), 'document')} in {many(len(size), 'cluster')}, the largest of "
-        f"{int(size.max()):,}. {_rule(run)}"
+        f"{int(size.max()):,}. {CLUSTERS.get(str(run.settings.get('clusters')), CONNECTED)}"
     )
     table = Table(("documents in a cluster", "clusters", "documents in them", ""), rows)
     return card("Cluster sizes", text, table_html(table), anchor="sizes")
-
-
-def _rule(run: Run) -> str:
-    if run.settings.get("clusters") == "rule":
-        return "A cluster is a kept document with its duplicates."
-    if run.settings.get("clusters") == "average":
-        return "A cluster is documents whose mean score over all their pairs reaches the threshold."
-    return "A cluster is all documents that are connected by pairs, directly or through others."
 
 
 def _range(i: int) -> str:
@@ -329,32 +321,26 @@ def largest_clusters(run: Run, clusters: list[Cluster], texts: Texts) -> Html:
     )
     if every > len(clusters):
         text = f"The first {len(clusters)} of {every:,}. {text}"
-    made = [_cluster(run, i, one, texts) for i, one in enumerate(clusters, 1)]
+    items = [_cluster(run, i, one, texts) for i, one in enumerate(clusters, 1)]
     return card(
-        "Largest clusters", prose(text), "" if texts.fault else KEY, *made, anchor="largest"
+        "Largest clusters", prose(text), "" if texts.fault else KEY, *items, anchor="largest"
     )
 
 
 def _cluster(run: Run, number: int, cluster: Cluster, texts: Texts) -> str:
-    word = run.grouped[0]
+    kept = [i for i, row in enumerate(cluster.members) if row["decision"] == schema.KEPT]
     first = cluster.members[0]
-    kept = first["id"] if first["decision"] == schema.KEPT else first["kept_id"]
     rows = [_member(row, texts, run.result.path_of(row)) for row in cluster.members]
-    header = ("document", "", word, "date", "score", "kind", "where")
+    header = ("document", "", run.grouped[0], "date", "score", "kind", "where")
     more = cluster.size - len(rows)
     rest = f"<p>… and {more:,} more, in decisions.parquet.</p>" if more > 0 else ""
-    summary = f"{number}. {many(cluster.size, 'document')}"
-    weakest = cluster.weakest
-    pair = side_by_side(Shown.of(weakest), texts) if weakest else ""
-    return (
-        f"<details class=item{' open' if number == 1 else ''}><summary>{html(summary)} "
-        f"<small>kept: {name(kept, 60)}</small></summary>"
-        f"{table_html(Table(header, rows, marked=_kept(cluster)))}{rest}{pair}</details>"
+    pair = side_by_side(cluster.weakest, texts) if cluster.weakest else ""
+    return _item(
+        f"{number}. {many(cluster.size, 'document')}",
+        f"kept: {name(first['id'] if 0 in kept else first['kept_id'], 60)}",
+        f"{table_html(Table(header, rows, marked=kept))}{rest}{pair}",
+        first=number == 1,
     )
-
-
-def _kept(cluster: Cluster) -> list[int]:
-    return [i for i, row in enumerate(cluster.members) if row["decision"] == schema.KEPT]
 
 
 def _member(row: dict[str, Any], texts: Texts, path: str | None) -> tuple[Cell, ...]:

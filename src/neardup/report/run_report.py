@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
-from neardup.report.html_page import Html, html, page
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.report.bars import Piece, bar, stacked
+from neardup.report.html_page import (
+    WARNING,
+    Cell,
+    Html,
+    Share,
+    Table,
+    card,
+    folded,
+    html,
+    name,
+    page,
+    percent,
+    prose,
+    table_html,
+)
 from neardup.report.run_figures import by_kind, by_source, scores
-from neardup.report.run_headline import accounts, further, settings, timings, title, top
 from neardup.report.run_lists import (
     Cluster,
     Shown,
@@ -21,6 +41,221 @@ from neardup.report.run_lists import (
 )
 from neardup.report.run_view import Run, Texts, column_values, read_texts
 from neardup.runs.result import Result
+from neardup.wording import many, shortened
+
+INPUTS_NAMED = 3
+
+
+def title(run: Run) -> str:
+    """With the first names that the user gave."""
+    named = [entry["file"] for entry in run.info.get("inputs") or [] if entry]
+    first = ", ".join(shortened(file, 60) for file in named[:INPUTS_NAMED])
+    more = len(named) - INPUTS_NAMED
+    others = f" and {more:,} more" if more > 0 else ""
+    return f"Near-duplicates in {first or 'documents in memory'}{others}"
+
+
+def headline(run: Run) -> str:
+    counts, read = run.counts, run.info["counts"]["documents"]
+    together = counts.kept + counts.duplicates + counts.rejected
+    share = f" ({percent(Share(counts.duplicates, counts.documents))})" if counts.documents else ""
+    if not counts.documents:
+        check = "there was nothing to compare"
+    elif together == counts.documents == read:
+        check = "the counts add up"
+    else:
+        check = f"THE COUNTS DO NOT ADD UP to the {read:,} documents that the run read"
+    return (
+        f"{many(counts.documents, 'document')}: {counts.kept:,} kept, "
+        f"{many(counts.duplicates, 'duplicate')}{share}, {counts.rejected:,} rejected; {check}."
+    )
+
+
+def top(run: Run) -> Html:
+    lead = f'<p class="lead" id="headline">{html(headline(run))}</p>'
+    tiles = "".join(
+        f"<div><dt>{word}</dt><dd data-count={word}>{getattr(run.counts, word):,}</dd></div>"
+        for word in ("documents", "kept", "duplicates", "rejected", "clusters", "pairs")
+    )
+    return Html(
+        f'<h1>{html(title(run))}</h1>{lead}<dl class="tiles">{tiles}</dl>{prose(_meaning(run))}'
+    )
+
+
+def _meaning(run: Run) -> str:
+    settings, counts = run.settings, run.counts
+    text = [
+        f"The method {settings['method']} compared every document with all that could be similar. "
+        "A document is a duplicate only if it matches a document that is kept. "
+        + _what_was_written(run)
+    ]
+    if run.info.get("kept_fault"):
+        text.append(f"{WARNING}{run.info['kept_fault']}")
+    damage = run.info.get("kept_damage")
+    text += [f"{WARNING}{sentence}." for sentence in damage] if isinstance(damage, list) else []
+    if counts.documents and counts.rejected == counts.documents:
+        text.append(f"{WARNING}No document could be read. The reasons are below.")
+    if settings.get("limit") == counts.documents:
+        text.append(
+            f"{WARNING}Only the first {counts.documents:,} documents were read: that is the limit."
+        )
+    if not run.result.pairs_complete:
+        text.append(
+            "Not all pairs were listed: each duplicate is listed with its kept document only. The "
+            "decisions do not depend on that."
+        )
+    return "\n\n".join(text)
+
+
+def _what_was_written(run: Run) -> str:
+    """Files by their names; those of a folder are counted."""
+    names = run.info.get("kept_files")
+    if not names or "annotated" in run.info:
+        return "Nothing was removed: the duplicates below are only listed."
+    folders = Counter(name.partition("/")[0] for name in names if "/" in name)
+    counted = [f"{name}/ ({many(count, 'file')})" for name, count in folders.items()]
+    files = ", ".join([name for name in names if "/" not in name] + counted)
+    return f"The kept documents are in {files}; the input was not changed."
+
+
+def accounts(run: Run) -> Html:
+    """Each document once: the table adds up to its last row."""
+    counts = run.counts
+    kept = run.result.decisions["reason"].filter(pa.array(run.result.keep_mask()))
+    leading, short = (  # reasons may have a note behind them
+        int(pc.sum(pc.starts_with(kept, word)).as_py() or 0)
+        for word in ("representative", "too_short")
+    )
+    rows = [
+        ("kept, alone", counts.kept - leading - short, "alone", "it has no duplicate"),
+        ("kept, with duplicates", leading, "leading", "it is kept in the place of its duplicates"),
+        ("kept, too short", short, "short", "too few different words to compare"),
+        ("duplicate", counts.duplicates, "aside", "it matches a kept document"),
+        ("rejected", counts.rejected, "rejected", "it could not be read"),
+    ]
+    bar_title = f"{counts.documents:,} documents by decision"
+    pieces = [Piece(label, count, css) for label, count, css, _ in rows]
+    table = Table(
+        ("decision", "documents", "share", "", "meaning"),
+        [
+            (
+                Html(f'<span class="swatch {css}"></span>{label}'),
+                count,
+                Share(count, counts.documents),
+                bar(count, counts.documents, css),
+                meaning,
+            )
+            for label, count, css, meaning in rows
+        ]
+        + [("all", counts.documents, Share(counts.documents, counts.documents), "", "")],
+        marked=[len(rows)],
+    )
+    return card(
+        "Where every document went",
+        stacked(bar_title, pieces),
+        table_html(table),
+        anchor="accounts",
+    )
+
+
+LONGEST_VALUE = 120
+_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
+MOST_ROWS = 80
+
+
+def settings(run: Run) -> Html:
+    """All settings as they were resolved, those of the method by their path."""
+    rows = [
+        (key, shortened(value if isinstance(value, str) else _json(value), LONGEST_VALUE))
+        for key, value in flat(run.settings)
+        if key.partition(".")[0] != "signature"
+    ][:MOST_ROWS]
+    versions = {"neardup": run.info.get("neardup"), **run.info.get("versions", {})}
+    made = [
+        "<h3>Settings as resolved</h3>",
+        table_html(Table(("setting", "value"), rows)),
+        "<h3>Inputs</h3>",
+        _inputs(run),
+        "<h3>Tables learned from the collection</h3>",
+        _artefacts(run),
+        "<h3>Versions</h3>",
+        table_html(Table(("package", "version"), [(k, str(v)) for k, v in versions.items()])),
+    ]
+    text = prose(
+        f"Method {run.settings['method']}, order {shortened(str(run.settings['keep']))}. The same "
+        "input with these settings gives the same decisions."
+    )
+    return card("Settings", text, folded("Show the settings", *made), anchor="settings")
+
+
+def flat(values: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        if isinstance(value, dict):
+            yield from flat(value, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", value
+
+
+def _inputs(run: Run) -> str:
+    inputs = run.info.get("inputs") or []
+    rows: list[tuple[Cell, ...]] = [
+        (name(one["source"], 40), name(one["file"]))
+        if one
+        else ("in memory", "it cannot be read again")
+        for one in inputs[:MOST_ROWS]
+    ]
+    rows += [("reference", name(str(one))) for one in (run.info.get("against") or [])[:MOST_ROWS]]
+    more = len(inputs) - MOST_ROWS
+    rest = f"<p>… and {more:,} more, in run.json.</p>" if more > 0 else ""
+    return table_html(Table(("source", "input"), rows)) + rest
+
+
+def _artefacts(run: Run) -> str:
+    rows = [
+        (name(key, 40), Html(f"<code>{html(str(made.get('digest', '')))}</code>"))
+        for key, made in run.info.get("artefacts", {}).items()
+    ]
+    signature = run.settings.get("signature") or {}
+    rows.append((Html("signature"), Html(f"<code>{html(str(signature.get('digest')))}</code>")))
+    return table_html(Table(("artefact", "digest"), rows))
+
+
+def timings(run: Run) -> Html:
+    """The only part that differs from one run to the next."""
+    found = run.info.get("timings", {})
+    rows: list[tuple[Cell, ...]] = [(key, f"{value:,.1f} s") for key, value in found.items()]
+    total = sum(found.values())
+    rows.append(("together", f"{total:,.1f} s"))
+    text = f"{run.info.get('candidates', 0):,} candidate pairs were scored."
+    if memory := run.settings.get("memory"):
+        text += f" The run was allowed {_size(memory)} of memory"
+        peak = run.info.get("peak_memory")
+        text += f"; the process had {_size(peak)} at most." if peak else "."
+    table = table_html(Table(("stage", "time"), rows, marked=[len(rows) - 1]))
+    return card("Time and memory", prose(text), table, anchor="timings")
+
+
+def _size(count: float) -> str:
+    return f"{count / 1e9:,.1f} GB" if count >= 1e9 else f"{count / 1e6:,.0f} MB"
+
+
+def further(pairs: list[Shown]) -> Html:
+    """Commands to paste in the folder of the run."""
+    text, id = ["In the folder of the run:"], "ID"
+    if example := next((pair for pair in pairs if pair.compare_command), None):
+        text.append("Show two documents side by side, with every measure:")
+        text.append(f"$ {example.compare_command}")
+        id = example.id
+    text += [
+        "Write this report again, with the shares by a column of your documents:",
+        "$ neardup report . --by COLUMN",
+        "Let people judge pairs, for precision and recall:",
+        "$ neardup label sample . -o sample.jsonl",
+        "Ask in Python why a document was kept or is a duplicate:",
+        f'$ import neardup\nprint(neardup.Result.load(".").explain({id!r}))',
+    ]
+    return card("Go further", prose("\n\n".join(text)), anchor="further")
+
 
 REPORT = "report.html"
 PLACES = {
@@ -74,8 +309,8 @@ def _page(run: Run) -> str:
 
 
 def _texts(run: Run, clusters: list[Cluster], pairs: list[Shown]) -> Texts:
-    found = [Shown.of(one.weakest) for one in clusters if one.weakest]
-    ids = {id: None for pair in [*found, *pairs] for id in pair.ids}
+    weakest_of = [one.weakest for one in clusters if one.weakest]
+    ids = {id: None for pair in [*weakest_of, *pairs] for id in (pair.kept_id, pair.id)}
     members = {row["id"]: None for one in clusters for row in one.members}
     return read_texts(run, list(ids), list(members))
 

@@ -98,11 +98,6 @@ class Run:
                 return name, found
         return "source", coded(self.result.decisions["source"])
 
-    @property
-    def removed(self) -> bool:
-        """Whether the run wrote what it kept; ``find`` does not."""
-        return bool(self.info.get("kept_files")) and "annotated" not in self.info
-
 
 USUAL_DATE = "date"
 DATE = re.compile(r"\s*\d{4}-?\d\d-?\d\d([T ][\d:., TZ+-]{,30})?\s*")
@@ -130,7 +125,7 @@ def read_texts(run: Run, ids: Several[str], dated: Several[str]) -> Texts:
         return Texts({}, {}, str(fault))
     try:
         texts = texts_of(run.result, ids)
-        _check_unchanged(run.result)
+        check_unchanged(*run.result.collection().sources)
     except FAULTS as error:
         return Texts({}, {}, error.message if isinstance(error, NeardupError) else str(error))
     return Texts(texts, _dates(run, dated), words=_words(run))
@@ -142,11 +137,6 @@ def _words(run: Run) -> Text | None:
     except SettingsError:  # one that is not registered here
         return None
     return getattr(method, "text", None)
-
-
-def _check_unchanged(result: Result) -> None:
-    for source in result.collection().sources:
-        check_unchanged(source)
 
 
 def _dates(run: Run, ids: Several[str]) -> dict[str, str]:
@@ -166,8 +156,8 @@ def _dates(run: Run, ids: Several[str]) -> dict[str, str]:
 
 def column_values(result: Result, column: str) -> Coded:
     """The values of a column for all documents; none for rejected ones."""
-    _check_unchanged(result)
     settings, collection = result.info["settings"], result.collection()
+    check_unchanged(*collection.sources)
     columns = Columns(text=settings["text"], id=settings["id"], extra=(column,))
     total, position = len(result.decisions), 0
     places: list[Array] = [np.empty(0, np.int64)]

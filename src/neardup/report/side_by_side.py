@@ -14,7 +14,7 @@ and emoji would break.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
@@ -68,24 +68,25 @@ def rows(a: str, b: str, alignment: Alignment) -> Iterator[Row | Fold]:
     """All of both texts, in order."""
     builder = _Builder(a, b)
     for unlike, shared in _stretches(alignment.passages):
-        if builder.size > ROW:
+        if sum(builder.sizes) > ROW:
             yield builder.row(_next(unlike, shared))
-        builder.unlike(unlike)
+        builder.add(*unlike)
         if shared is None:
             break
-        if builder.tilt > TILT:
+        if abs(builder.sizes[0] - builder.sizes[1]) > TILT:
             yield builder.row((shared.a.begin, shared.b.begin))
         if (parts := _parts(a, b, shared)) is None:
-            builder.alike(shared.a, shared.b)
+            builder.add([Piece(SHARED, shared.a)], [Piece(SHARED, shared.b)])
             continue
         head, fold, tail = parts
-        builder.alike(*head)
+        builder.add(*([Piece(SHARED, span)] for span in head))
         yield builder.row()
         yield fold
-        builder.skip(fold)
-        builder.alike(*tail)
-    builder.rest()
-    if builder.size:
+        builder.at = [fold.a.end, fold.b.end]
+        builder.add(*([Piece(SHARED, span)] for span in tail))
+    builder.fill(0, len(a))
+    builder.fill(1, len(b))
+    if any(builder.sizes):
         yield builder.row()
 
 
@@ -102,7 +103,7 @@ def _next(unlike: Sequence[Sequence[Piece]], shared: Passage | None) -> tuple[in
 
 def left_out(alignment: Alignment, side: int, after: int) -> str:
     """What is said instead of the passages that begin there or later in one of the texts."""
-    more = sum(_span(passage, side).begin >= after for passage in alignment.passages)
+    more = sum((passage.a, passage.b)[side].begin >= after for passage in alignment.passages)
     return f"… and {more:,} more passages" if more > 1 else "… and more"
 
 
@@ -118,20 +119,18 @@ def _stretches(
         before: list[list[Piece]] = []
         for i, side in enumerate(sides):
             begin = at[i]
-            while at[i] < len(side) and (anchor is None or side[at[i]].span < _span(anchor, i)):
+            while at[i] < len(side) and (
+                anchor is None or side[at[i]].span < (anchor.a, anchor.b)[i]
+            ):
                 at[i] += 1
             before.append(side[begin : at[i]])
         yield before, anchor
 
 
-def _span(passage: Passage, side: int) -> Span:
-    return passage.b if side else passage.a
-
-
 def _side(passages: Sequence[Passage], side: int) -> list[Piece]:
     moves = accumulate(passage.how == MOVED for passage in passages)
     found = [
-        Piece(passage.how, _span(passage, side), move if passage.how == MOVED else 0)
+        Piece(passage.how, (passage.a, passage.b)[side], move if passage.how == MOVED else 0)
         for passage, move in zip(passages, moves, strict=True)
         if passage.how != SHARED and passage.words[side]
     ]
@@ -139,59 +138,40 @@ def _side(passages: Sequence[Passage], side: int) -> list[Piece]:
 
 
 class _Builder:
-    """The row that is being filled, and how far both texts have been shown."""
+    """The row that is being filled, the ``sizes`` of its sides, and up to where (``at``) both texts
+    have been shown."""
 
     def __init__(self, a: str, b: str) -> None:
         self._texts = a, b
-        self._at = [0, 0]
+        self.at = [0, 0]
         self._pieces: tuple[list[Piece], list[Piece]] = ([], [])
-        self._sizes = [0, 0]
+        self.sizes = [0, 0]
 
-    @property
-    def size(self) -> int:
-        return sum(self._sizes)
+    def add(self, *sides: Iterable[Piece]) -> None:
+        """The pieces of either side, each after what stands before it."""
+        for side, pieces in enumerate(sides):
+            for piece in pieces:
+                self.fill(side, piece.span.begin)
+                self._put(side, piece)
 
-    @property
-    def tilt(self) -> int:
-        return abs(self._sizes[0] - self._sizes[1])
-
-    def alike(self, a: Span, b: Span) -> None:
-        for side, span in enumerate((a, b)):
-            self._add(side, Piece(SHARED, span))
-
-    def unlike(self, pieces: Sequence[Sequence[Piece]]) -> None:
-        for side, some in enumerate(pieces):
-            for piece in some:
-                self._add(side, piece)
-
-    def skip(self, fold: Fold) -> None:
-        self._at = [fold.a.end, fold.b.end]
-
-    def rest(self) -> None:
-        for side, text in enumerate(self._texts):
-            self._between(side, len(text))
+    def fill(self, side: int, end: int) -> None:
+        """What stands before ``end`` and belongs to no passage."""
+        if self.at[side] < end:
+            self._put(side, Piece(BETWEEN, Span(self.at[side], end)))
 
     def row(self, until: tuple[int, int] | None = None) -> Row:
         """With the punctuation and space after its last words, which end before ``until``."""
         for side, end in enumerate(until or ()):
-            found = _TRAILING.match(self._texts[side], self._at[side], end)
-            self._between(side, found.end() if found else end)
+            found = _TRAILING.match(self._texts[side], self.at[side], end)
+            self.fill(side, found.end() if found else end)
         made = Row(tuple(self._pieces[0]), tuple(self._pieces[1]))
-        self._pieces, self._sizes = ([], []), [0, 0]
+        self._pieces, self.sizes = ([], []), [0, 0]
         return made
-
-    def _add(self, side: int, piece: Piece) -> None:
-        self._between(side, piece.span.begin)
-        self._put(side, piece)
-
-    def _between(self, side: int, end: int) -> None:
-        if self._at[side] < end:
-            self._put(side, Piece(BETWEEN, Span(self._at[side], end)))
 
     def _put(self, side: int, piece: Piece) -> None:
         self._pieces[side].append(piece)
-        self._at[side] = piece.span.end
-        self._sizes[side] += piece.span.end - piece.span.begin
+        self.at[side] = piece.span.end
+        self.sizes[side] += piece.span.end - piece.span.begin
 
 
 Both = tuple[Span, Span]
@@ -214,6 +194,23 @@ def _cuts(text: str, span: Span) -> Span:
     begin = next((i for i in range(head, head + _NEAR) if text[i : i + 1].isspace()), head)
     end = next((i for i in range(tail, tail - _NEAR, -1) if text[i - 1 : i].isspace()), tail)
     return Span(begin, end)
+
+
+class Places:
+    """Characters → line:column, cheap where they are asked for in order."""
+
+    def __init__(self, a: str, b: str) -> None:
+        self._texts = a, b
+        self._seen = [(0, 1), (0, 1)]
+
+    def of(self, side: int, begin: int) -> str:
+        text, (at, line) = self._texts[side], self._seen[side]
+        if begin < at:
+            at, line = 0, 1
+        line += text.count("\n", at, begin)
+        self._seen[side] = begin, line
+        column = begin - text.rfind("\n", 0, begin)
+        return f"{line}:{column}"
 
 
 def flowed(text: str) -> str:

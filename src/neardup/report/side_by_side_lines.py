@@ -25,6 +25,7 @@ from neardup.report.side_by_side import (
     SHARED,
     Fold,
     Piece,
+    Places,
     Row,
     flowed,
     left_out,
@@ -138,23 +139,6 @@ def shortened_span(text: str, span: Span) -> str:
         return flowed(text[span.begin : span.end])
     head, tail = text[span.begin : span.begin + half], text[span.end - half : span.end]
     return f"{flowed(head)} … {size - 2 * half:,} characters … {flowed(tail)}"
-
-
-class Places:
-    """Characters → line:column, cheap where they are asked for in order."""
-
-    def __init__(self, a: str, b: str) -> None:
-        self._texts = a, b
-        self._seen = [(0, 1), (0, 1)]
-
-    def of(self, side: int, begin: int) -> str:
-        text, (at, line) = self._texts[side], self._seen[side]
-        if begin < at:
-            at, line = 0, 1
-        line += text.count("\n", at, begin)
-        self._seen[side] = begin, line
-        column = begin - text.rfind("\n", 0, begin)
-        return f"{line}:{column}"
 
 
 WIDE = 100  # columns from which two texts stand side by side

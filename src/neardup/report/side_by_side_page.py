@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from neardup.report.html_page import Table, html, page, table_html
+from neardup.report.html_page import Table, folded, html, page, table_html
 from neardup.report.side_by_side import (
     BETWEEN,
     DIFFERS,
@@ -19,11 +19,11 @@ from neardup.report.side_by_side import (
     SHARED,
     Fold,
     Piece,
+    Places,
     Row,
     left_out,
     rows,
 )
-from neardup.report.side_by_side_lines import Places
 from neardup.schema import DUPLICATE
 from neardup.text.alignment import Alignment, Span
 from neardup.wording import shortened
@@ -76,7 +76,8 @@ class _Writer:
 
     def row(self, row: Row) -> str:
         cells = [
-            self._where(side, begin) + "".join(self._piece(side, piece) for piece in pieces)
+            (f"<small>{self._places.of(side, begin)}</small>" if self._folded else "")
+            + "".join(self._piece(side, piece) for piece in pieces)
             for side, (pieces, begin) in enumerate(zip((row.a, row.b), row.starts, strict=True))
         ]
         self._folded = False
@@ -92,11 +93,6 @@ class _Writer:
             f'<details class="nd-fold"><summary>… {words} alike …</summary>'
             f'<div class="nd-row">{_cells(*cells)}</div></details>'
         )
-
-    def _where(self, side: int, begin: int) -> str:
-        if not self._folded:
-            return ""
-        return f"<small>{self._places.of(side, begin)}</small>"
 
     def _piece(self, side: int, piece: Piece) -> str:
         inside = self._text(side, piece.span)
@@ -141,9 +137,8 @@ def comparison_page(compared: Comparison, title: str | None = None) -> str:
 
 def comparison_parts(compared: Comparison) -> list[str]:
     both = fragment(compared.a, compared.b, compared.alignment, names=compared.names)
-    measures = facts_table(compared.measure_facts())
-    folded = f"<details><summary>All measures</summary>{measures}</details>"
-    return [facts_table(compared.facts()), folded, KEY, both]
+    measures = folded("All measures", facts_table(compared.measure_facts()))
+    return [facts_table(compared.facts()), measures, KEY, both]
 
 
 def facts_table(facts: Sequence[tuple[str, str]]) -> str:

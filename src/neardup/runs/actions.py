@@ -143,7 +143,7 @@ def _of_kept(why: str, copies: int) -> str:
     if copies:
         return f"kept: it stands for {copies:,} {'copy' if copies == 1 else 'copies'}."
     if why.startswith("too_short"):
-        return "kept: it is too short to be compared."
+        return "kept: it is too short or too repetitive to be compared."
     return "kept: it matches no kept document before it."
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -46,10 +47,17 @@ def write_checksums(
     _write(folder, digests_of(folder, names) | later)
 
 
-def renew_checksum(path: Path) -> None:
-    """Record a file that was replaced on purpose, if the folder has a checksum of it."""
-    digests = Checksums(path.parent).digests
-    if digests and path.name in digests:
+@contextmanager
+def replacing(path: Path, *, again: bool = False) -> Iterator[None]:
+    """Around the replacement of a file on purpose, if the folder has a checksum of it, or had one
+    (``again``). The checksum goes before and the new one comes after, so that an interruption
+    leaves a file that is not checked, and never one that looks damaged."""
+    digests = Checksums(path.parent).digests or {}
+    known = digests.pop(path.name, None) is not None
+    if known:
+        _write(path.parent, digests)
+    yield
+    if known or (again and digests):
         _write(path.parent, digests | {path.name: file_digest(path)})
 
 

@@ -34,6 +34,7 @@ from neardup.artefacts.calibration import (
     VALLEY,
     Calibration,
 )
+from neardup.artefacts.frequencies import FrequencyNeed
 from neardup.decisions.kinds import kind_of
 from neardup.features.measures import Measures, Overlap, Q, measure
 from neardup.matching.scorer import Scorer
@@ -45,6 +46,7 @@ from neardup.text.alignment import Alignment, Passage, Span, align
 from neardup.text.recognition import FLOOR
 from neardup.text.text_options import Text
 from neardup.text.words import words
+from neardup.wording import many
 
 CUT = {
     VALLEY: "at a gap in the scores of the collection",
@@ -59,7 +61,7 @@ CUT = {
 }
 WHY = {
     "equal": ("their evidence is equal, so nothing else is asked",),
-    "too short": ("texts as short as these are duplicates only of equal ones",),
+    "too short": ("texts with so few different words are duplicates only of equal ones",),
     "veto": ("the score passes, a veto of the method does not",),
     "own cuts": (
         "a pair below the threshold passes if its rare features reach the thresholds of both "
@@ -73,6 +75,7 @@ WHY = {
 }
 NO_COLUMNS: Mapping[str, Any] = MappingProxyType({})
 DECIMALS, MOST_DECIMALS = 4, 12
+REPETITIVE = 4  # times that a word occurs on average in a text that is rather repetitive than short
 _FIRST, _SECOND = np.array([0], np.int64), np.array([1], np.int64)
 
 
@@ -140,29 +143,43 @@ def judge(
     """What the method decides for two valid texts. Short ones are duplicates only if their evidence
     is equal, as in a run."""
     batch = _batch(method, a, b, columns)
-    prepared = method.prepare(batch, artefacts or resolved(method.needs, batch))
+    general = {need.name: need.general() for need in _general(method)}
+    known = artefacts or {**resolved(method.needs, batch), **general}
+    prepared = method.prepare(batch, known)
     found = _found(method, prepared, artefacts)
+    if found.decided in ("too short", "equal"):
+        found = _worded(found, [words(text, getattr(method, "text", None)) for text in (a, b)])
     calibration = artefacts.get(Calibration.kind)
+    unknown = _unknown(method, artefacts, columns, scored=found.score is not None)
     return Verdict(
         method=method.name,
         threshold=method.threshold,
         score=found.score,
         duplicate=found.duplicate,
         decided=found.decided,
-        note="; ".join(filter(None, (found.note, *_unknown(method, artefacts, columns)))) or None,
+        note="; ".join(filter(None, (found.note, *unknown))) or None,
         cut_by=calibration.by if isinstance(calibration, Calibration) else None,
         own_cuts=_own_cuts(calibration, prepared),
         score_meaning=method.score_meaning,
     )
 
 
-def _unknown(method: Method, artefacts: Artefacts, columns: Mapping[str, Any]) -> Iterator[str]:
+def _general(method: Method) -> list[Any]:
+    """The needs of frequencies, which two texts cannot meet: what strangers share would be rare in
+    all documents. The part of a combined method wraps its need."""
+    frequencies = [n for n in method.needs if isinstance(getattr(n, "need", n), FrequencyNeed)]
+    return [need for need in frequencies if need.file is None]
+
+
+def _unknown(
+    method: Method, artefacts: Artefacts, columns: Mapping[str, Any], *, scored: bool
+) -> Iterator[str]:
     """What a run would know beside the two texts."""
-    counted = [
-        need.name
-        for need in method.needs
-        if need.file is None and not artefacts and not isinstance(need, ReadyNeed)
-    ]
+    unknown = [need for need in method.needs if need.file is None and not artefacts and scored]
+    general = [need.name for need in _general(method)] if unknown else []
+    if general:
+        yield f"with general {' and '.join(general)}; a run counts its own"
+    counted = [n.name for n in unknown if n.name not in general and not isinstance(n, ReadyNeed)]
     if counted:
         yield f"{' and '.join(counted)} counted from these two texts alone"
     if missing := [name for name in method.columns if name not in columns]:
@@ -206,6 +223,17 @@ def _found(method: Method, prepared: Prepared, artefacts: Artefacts) -> _Found:
         return _Found(score, False, "veto", refusal)
     below = _Found(score, False, "score", refusal)
     return _low(scorer, prepared, artefacts, below) if method.calibrate else below
+
+
+def _worded(found: _Found, texts: Sequence[Sequence[str]]) -> _Found:
+    """Says what the texts lack. Texts without words are equal, but nothing of them was measured."""
+    if found.duplicate:
+        return found if any(texts) else replace(found, score=None, note="neither text has a word")
+    longest = max(texts, key=lambda text: len(text) / max(len(set(text)), 1))
+    if len(longest) < REPETITIVE * max(len(set(longest)), 1):
+        return found
+    different = f"{many(len(set(longest)), 'different word')} of {len(longest):,}"
+    return replace(found, note=f"too repetitive to be compared: {different}")
 
 
 def _consistent(scorer: Scorer, prepared: Prepared, score: float) -> _Found:
@@ -418,8 +446,9 @@ def compare(
 ) -> Comparison:
     """Measures, kind and passages of two texts; with a method also what it says of them.
 
-    ``artefacts``: those of a run; without them an idf table that the method has no file for is
-    counted from the two texts alone, and the verdict says so. ``names`` are for showing.
+    ``artefacts``: those of a run; without them frequencies are the general ones of the package, and
+    an idf table that the method has no file for is counted from the two texts alone; the verdict
+    says so. ``names`` are for showing.
     ``columns``: for a method that reads more than the text, two values of each column, as in
     ``{"date": ["2003-11-03", "2003-12-24"]}``.
     """

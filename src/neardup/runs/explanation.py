@@ -183,7 +183,7 @@ class Explanation:
             return "; what it matches was set aside, and not for it"
         if reason == "unique":
             return "; it matches no other"
-        return "; it has too few words, so only an equal one could be its duplicate" * (
+        return "; it has too few different words, so only an equal one could be its duplicate" * (
             reason == "too_short"
         )
 

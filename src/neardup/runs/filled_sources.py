@@ -15,6 +15,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,11 +26,13 @@ from neardup.documents.arrow import ArrowSource
 from neardup.documents.block_source import Selection
 from neardup.documents.columns import Mask, mask_for
 from neardup.documents.csv import CsvSource, Header
+from neardup.documents.folder import Entry, FileSource, FolderSource
 from neardup.documents.jsonl import JsonlSource, parsed_lines
 from neardup.documents.lists import ListSource
 from neardup.documents.memory_tables import TableSource
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.source import Source
+from neardup.documents.streams import decoded
 from neardup.runs.annotated_sources import annotated_line, with_values
 
 _MARK = b"\xef\xbb\xbf"
@@ -193,10 +196,12 @@ class Fills:
 
 
 def filled_source(source: Any, fills: Fills) -> Source:
-    """The twin; a source without metadata (a folder, a lost file) is its own."""
+    """The twin; a source without one (a crawl, a feed, a lost file) is its own."""
     twins = {
         ArrowSource: FilledArrow,
         CsvSource: FilledRecords,
+        FileSource: FilledFile,
+        FolderSource: FilledFolder,
         JsonlSource: FilledLines,
         ListSource: FilledItems,
         ParquetSource: FilledParquet,
@@ -279,10 +284,55 @@ class FilledItems(ListSource):
         return value
 
     def chosen(self, keep: Mask) -> Iterator[Any]:
-        """A filled document is a new dict; a text of a list of texts has no fields."""
+        """A filled document is a new dict; a text becomes another text, or a dict if it gets more
+        fields."""
         fills = self.fills.of_chosen(keep, 0, len(self.items))
         for i, item in enumerate(super().chosen(keep)):
-            yield {**item, **fills[i]} if i in fills and isinstance(item, dict) else item
+            yield _filled_item(item, fills[i]) if i in fills else item
+
+
+def _filled_item(item: Any, fields: Fields) -> Any:
+    if isinstance(item, dict):
+        return {**item, **fields}
+    filled = {"text": item, **fields} if isinstance(item, str) else item
+    return filled["text"] if isinstance(filled, dict) and len(filled) == 1 else filled
+
+
+@dataclass
+class FilledFolder(FolderSource):
+    """Text files with other texts, in their own encodings; all others are copied."""
+
+    fills: Fills = field(kw_only=True)
+    texts_by_name: dict[str, str] = field(default_factory=dict)
+
+    def copy_files(self, keep: Mask, folder: Path) -> list[str]:
+        start = self.fills.total - len(keep)
+        self.texts_by_name = {
+            entry.name: text
+            for number, entry in enumerate(self.entries)
+            if (text := self.fills.values.get(start + number, {}).get("text")) is not None
+        }
+        return super().copy_files(keep, folder)
+
+    def kept(self, keep: Mask) -> tuple[pa.Table, int]:
+        table, count = super().kept(keep)
+        fills = self.fills.of_chosen(keep, 0, count)
+        return (replaced(table, fills) if fills else table), count
+
+    def _copy(self, entry: Entry, to: Path) -> None:
+        text = self.texts_by_name.get(entry.name)
+        if text is None:
+            super()._copy(entry, to)
+            return
+        data = self.files.read_bytes(self.locate(entry))
+        content = decoded(data, self.encoding)
+        mark = data[: len(data) - len((content.text or "").encode(content.encoding or "utf-8"))]
+        to.write_bytes(mark + text.encode(content.encoding or "utf-8"))
+
+
+@dataclass
+class FilledFile(FilledFolder, FileSource):
+    """A single text file."""
 
 
 class _Typed:

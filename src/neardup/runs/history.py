@@ -14,11 +14,11 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from neardup.errors import DataError, InputError
 from neardup.files import DRAFT, sync, sync_tree
-from neardup.runs.application import APPLIED, Applied
+from neardup.runs.application import APPLIED
 from neardup.runs.checksums import CHECKSUMS, Checksums, digests_of
 from neardup.runs.run_folder import APPLIED as FOLDER
 from neardup.runs.run_folder import only_one_applies
@@ -62,7 +62,16 @@ def next_folder(run: Path) -> Path:
     return run / FOLDER / f"{before[-1].number + 1 if before else 1}"
 
 
-def apply_to(run: Path, make: Callable[[], Applied]) -> tuple[Step, Applied]:
+class Application(Protocol):
+    """What a policy made of the documents of a run."""
+
+    def write(self, folder: Path, run: Path | None = None) -> None: ...
+
+
+A = TypeVar("A", bound=Application)
+
+
+def apply_to(run: Path, make: Callable[[], A]) -> tuple[Step, A]:
     """Write what ``make`` returns as the application that is in effect from now on."""
     with _alone(run):
         _sweep(run)

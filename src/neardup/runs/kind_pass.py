@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +19,7 @@ from neardup.decisions.kinds import Kinds, aligned_kinds, by_digests
 from neardup.documents import Collection, Columns
 from neardup.runs.outcome import Outcome
 from neardup.runs.texts_again import Keys, Means, TextsAgain, place_keys, places, reread, text_keys
-from neardup.schema import DUPLICATE, KINDS, Array
+from neardup.schema import DUPLICATE, KINDS, Array, slices_of
 
 if TYPE_CHECKING:
     from neardup.runs.result import Result
@@ -95,18 +94,15 @@ def kinds_of_texts(
     wanted, numbers = np.unique(np.concatenate([first, second]), return_inverse=True)
     if not len(pairs):
         return PairKinds(text, len(names), pairs, Kinds.none(0))
-    means.progress.stage("rereading", unit="documents", total_bytes=_plain_size(inputs))
+    sizes = [collection.plain_size() for collection, _ in inputs]
+    whole = None if None in sizes else sum(size or 0 for size in sizes)
+    means.progress.stage("rereading", unit="documents", total_bytes=whole)
     again = reread(names[wanted], inputs, keys, means)
     try:
         kinds = _aligned(again, numbers[: len(first)], numbers[len(first) :], means)
     finally:
         again.store.close()
     return PairKinds(text, len(names), pairs, kinds)
-
-
-def _plain_size(inputs: Inputs) -> int | None:
-    sizes = [collection.plain_size() for collection, _ in inputs]
-    return None if None in sizes else sum(size or 0 for size in sizes)
 
 
 def _aligned(again: TextsAgain, a: Array, b: Array, means: Means) -> Kinds:
@@ -124,15 +120,8 @@ def _aligned(again: TextsAgain, a: Array, b: Array, means: Means) -> Kinds:
         means.progress.advance(len(chosen))
         return chosen, kinds
 
-    blocks = _blocks(again.lengths[a[readable]] + again.lengths[b[readable]])
+    blocks = slices_of(again.lengths[a[readable]] + again.lengths[b[readable]], BLOCK_BYTES)
     with ThreadPoolExecutor(means.workers) as pool:
         for chosen, kinds in pool.map(of_block, blocks):
             all_kinds.put(chosen, kinds)
     return all_kinds
-
-
-def _blocks(sizes: Array) -> list[slice]:
-    if not len(sizes):
-        return []
-    cuts = np.flatnonzero(np.diff(np.cumsum(sizes) // BLOCK_BYTES)) + 1
-    return [slice(i, j) for i, j in pairwise([0, *cuts.tolist(), len(sizes)])]

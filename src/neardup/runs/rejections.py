@@ -16,9 +16,8 @@ import pyarrow.compute as pc
 
 from neardup import schema
 from neardup.documents.csv import CsvSource
-from neardup.documents.encodings import probable
 from neardup.documents.jsonl import JsonlSource
-from neardup.documents.streams import open_binary, packing_of
+from neardup.documents.streams import open_binary, packing_of, probable
 from neardup.runs.result import Result
 
 SHARE = 0.5  # report a file if more than this share of its documents was rejected
@@ -81,7 +80,9 @@ def _hint(result: Result, file: str, reason: str) -> str:
         return f"{text!r} may be the wrong column; name the one of the text with --text."
     if "fields; the header has" in reason or "field; the header has" in reason:
         return "check its delimiter and its quotes, and that its first line is a header."
-    if "JSON" in reason or "is not closed" in reason:
+    if "is not closed" in reason:
+        return "look for a quote that begins a field and is not closed, or not doubled inside one."
+    if "JSON" in reason:
         return "check that the file is what its name says: JSON Lines has one object a line."
     return "check the file; rejected.jsonl lists its documents with their reasons."
 

@@ -211,25 +211,35 @@ class Result:
 
         return apply(self, policy)
 
-    def save(self, folder: str | Path, *, annotate: bool = False, one_file: bool = False) -> Path:
+    def save(
+        self,
+        folder: str | Path,
+        *,
+        annotate: bool = False,
+        one_file: bool = False,
+        overwrite: bool = False,
+    ) -> Path:
         """Write the folder of a run: kept documents, tables and ``run.json``. With ``annotate``,
         all documents with the columns of ``annotated`` are written instead of the kept ones.
-        Several input files are written apart, under their names, or with ``one_file`` together."""
+        Several input files are written apart, under their names, or with ``one_file`` together. A
+        folder that holds something is refused, unless ``overwrite`` allows to replace it."""
         from neardup.runs.annotation import annotating
         from neardup.runs.run_folder import ONE_FILE, save
 
         self.info |= {ONE_FILE: True} if one_file else {}
-        return save(annotating(self) if annotate else self, Path(folder))
+        made = annotating(self) if annotate else self
+        return save(made, Path(folder), overwrite=overwrite)
 
     def report(self, path: str | Path, *, by: str | None = None) -> Path:
         """Write a report of the run as one HTML file that works offline. ``by`` names a column of
         the documents by which figures are split, instead of by input."""
         from neardup.report.html_page import write_page
-        from neardup.report.run_report import report_page
-        from neardup.runs.checksums import renew_checksum
+        from neardup.report.run_report import REPORT, report_page
+        from neardup.runs.checksums import replacing
 
-        write_page(Path(path), report_page(self, by))
-        renew_checksum(Path(path))
+        page = report_page(self, by)
+        with replacing(Path(path), again=Path(path).name == REPORT):
+            write_page(Path(path), page)
         return Path(path)
 
     @classmethod

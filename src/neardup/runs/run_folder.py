@@ -27,10 +27,11 @@ from neardup.artefacts.calibration import Calibration, load_calibration
 from neardup.documents import Collection
 from neardup.documents.collection import collect_inputs
 from neardup.documents.extraction.extractor import Extraction
-from neardup.documents.input_limits import Limits
 from neardup.documents.kept import outputs_of
+from neardup.documents.lost import damaged_kept
+from neardup.documents.open_files import Limits
 from neardup.documents.remote import Place, address_of
-from neardup.draft import Draft
+from neardup.draft import Draft, refuse_filled
 from neardup.errors import (
     ChangedError,
     DataError,
@@ -121,12 +122,14 @@ _FILES = (*_TABLES, ORDER, DIGESTS, ACTIONS, SIGNATURES, ARTEFACTS, REPORT)
 _NAMES = (*_FILES, RUN, CHECKSUMS, APPLIED, APPLYING)
 
 
-def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
+def save(result: Result, folder: Path, *, kept: bool = True, overwrite: bool = False) -> Path:
     """Write the folder. ``kept=False`` leaves the kept documents out (``find`` removes nothing). If
     an input has changed since it was read, an error is raised; a new folder then has everything
     except the kept documents, and an earlier run stays as it was."""
     spare_inputs(folder, result.collection().paths if kept else [])
+    spare_applied(folder)
     with Draft(folder, RUN) as draft:
+        refuse_filled(folder, RUN, overwrite=overwrite)
         write_run(result, draft, kept=kept)
     return folder
 
@@ -152,7 +155,8 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
     write_table(result.decisions, folder / "decisions.parquet")
     write_table(result.duplicates, folder / "duplicates.parquet")
     write_table(result.pairs, folder / "pairs.parquet")
-    _write_order(result, folder / ORDER)
+    if not np.array_equal(result.rank, np.arange(len(result.rank))):  # a new threshold needs it
+        write_table(pa.table({"rank": result.rank}), folder / ORDER)
     if result.text_digests is not None:
         write_table(pa.table({"text": result.text_digests}), folder / DIGESTS)
     if result.signatures:
@@ -167,6 +171,8 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
     if fault:
         where = f"The decisions are in {draft.folder}, kept documents are not."
         raise _without_kept(fault, where) from fault
+    if damage := info.get("kept_damage"):
+        raise damaged_kept(damage, f"All other values of all kept documents are in {draft.folder}.")
 
 
 def _publish(draft: Draft) -> None:
@@ -191,7 +197,8 @@ def _written_kept(result: Result, folder: Path) -> dict[str, Any]:
     one_file = result.info.get(ONE_FILE, False)
     files = collection.write_kept(result.keep_mask(), folder, one_file=one_file)
     outputs = outputs_of(collection.sources, one_file=one_file)
-    named = {KEPT_OF: outputs} if "shared_ids" in result.info else {}
+    named: dict[str, Any] = {KEPT_OF: outputs} if "shared_ids" in result.info else {}
+    named |= {"kept_damage": damage} if (damage := collection.damage()) else {}
     return {"kept_files": [path.relative_to(folder).as_posix() for path in files], **named}
 
 
@@ -352,12 +359,6 @@ def write_table(table: pa.Table, path: Path) -> None:
 def write_text(path: Path, text: str) -> None:
     with whole_file(path) as part:
         part.write_text(text, "utf-8")
-
-
-def _write_order(result: Result, path: Path) -> None:
-    """Write the order if it differs from that of the input; a new threshold needs it."""
-    if not np.array_equal(result.rank, np.arange(len(result.rank))):
-        write_table(pa.table({"rank": result.rank}), path)
 
 
 def _write_artefacts(artefacts: Artefacts, folder: Path) -> None:

@@ -20,6 +20,7 @@ from neardup.runs.checksums import CHECKSUMS, Checksums, damaged
 
 RUN = "run.json"
 FORMAT, WITHOUT_CHECKSUMS = 4, 3
+PASSAGES = "passages 1"  # the format of runs of `neardup passages`, which have tables of their own
 
 
 def read_info(folder: Path) -> tuple[dict[str, Any], Checksums]:
@@ -41,6 +42,11 @@ def read_info(folder: Path) -> tuple[dict[str, Any], Checksums]:
     except (ValueError, RecursionError) as error:
         raise damaged(folder / RUN, str(error)) from error
     stored = info.get("format") if isinstance(info, dict) else None
+    if stored == PASSAGES:
+        raise InputError(
+            f"{folder} is a run of `neardup passages`, which has no decisions.",
+            hint="look at its report.html, or give the folder of `neardup dedup`.",
+        )
     if stored not in (FORMAT, WITHOUT_CHECKSUMS):
         raise InputError(
             f"{folder} has format {stored!r}; this version reads format {FORMAT}.",
@@ -51,6 +57,14 @@ def read_info(folder: Path) -> tuple[dict[str, Any], Checksums]:
     for fault in _faults(info):
         raise damaged(folder / RUN, fault)
     return info, checksums
+
+
+def is_passage_run(folder: Path) -> bool:
+    try:
+        info = json.loads((folder / RUN).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(info, dict) and info.get("format") == PASSAGES
 
 
 _NONE = type(None)

@@ -141,9 +141,10 @@ def all_pairs(outcome: Outcome, limit: int) -> tuple[Pairs, bool]:
 
     Beyond ``limit`` each document comes only with what it was set aside for.
     """
-    members = _members(outcome.leader)
-    size = members.lengths
-    pairs = outcome.pairs
+    leader, pairs = outcome.leader, outcome.pairs
+    size = np.bincount(leader, minlength=len(leader))
+    # The documents of each leader, itself among them; none for followers.
+    members = schema.Ragged(np.argsort(leader, kind="stable"), offsets_of(size))
     total = int((size[pairs.a] * size[pairs.b]).sum() + (size * (size - 1) // 2).sum())
     if not outcome.pairs_complete or total > limit:
         aside = np.flatnonzero(outcome.decided.kept_of >= 0)
@@ -153,18 +154,14 @@ def all_pairs(outcome: Outcome, limit: int) -> tuple[Pairs, bool]:
         return Pairs.concat([to_kept, seen]).distinct(), False
     if total == len(pairs):
         return pairs, True
-    every = Pairs.concat([_spread(pairs, members), _within(members)])
+    several = np.flatnonzero(size > 1)
+    within = _spread(Pairs(several, several, np.ones(len(several))), members)
+    every = Pairs.concat([_spread(pairs, members), within.where(within.a < within.b)])
     return every.where((every.a >= outcome.refs) | (every.b >= outcome.refs)), True
 
 
-def _members(leader: Array) -> schema.Ragged:
-    """The documents of each leader, itself among them; none for followers."""
-    order = np.argsort(leader, kind="stable")
-    counts = np.bincount(leader, minlength=len(leader))
-    return schema.Ragged(order, offsets_of(counts))
-
-
 def _spread(pairs: Pairs, members: schema.Ragged) -> Pairs:
+    """All pairs of a member of one with a member of the other."""
     size_a, size_b = members.lengths[pairs.a], members.lengths[pairs.b]
     count = size_a * size_b
     pair = np.repeat(np.arange(len(pairs)), count)
@@ -172,12 +169,6 @@ def _spread(pairs: Pairs, members: schema.Ragged) -> Pairs:
     a = members.values[members.offsets[pairs.a[pair]] + inside // size_b[pair]]
     b = members.values[members.offsets[pairs.b[pair]] + inside % size_b[pair]]
     return Pairs(a, b, pairs.score[pair])
-
-
-def _within(members: schema.Ragged) -> Pairs:
-    several = np.flatnonzero(members.lengths > 1)
-    both = _spread(Pairs(several, several, np.ones(len(several))), members)
-    return both.where(both.a < both.b)
 
 
 def duplicates_table(decisions: pa.Table, method: str) -> pa.Table:

@@ -23,7 +23,7 @@ from neardup.plan import Plan
 from neardup.runs.checksums import Checksums, damaged
 from neardup.runs.outcome import Outcome
 from neardup.runs.run_folder import SIGNATURES
-from neardup.schema import Array, Ragged, offsets_of
+from neardup.schema import Array, Ragged, offsets_of, slices_of
 
 BATCH_BYTES = 16 << 20
 _DESCRIPTION = b"neardup"
@@ -33,7 +33,9 @@ def write_signatures(outcome: Outcome, plan: Plan, path: Path) -> None:
     """Write the kept documents of this run; references have a file of their own."""
     kept = np.flatnonzero(outcome.decided.kept)
     kept = kept[kept >= outcome.refs]
-    write_rows((_batch(outcome, plan, block) for block in _blocks(outcome, kept)), plan, path)
+    store = outcome.intake.store
+    blocks = slices_of(store.lengths[kept] * store.dtype.itemsize, BATCH_BYTES)
+    write_rows((_batch(outcome, plan, kept[block]) for block in blocks), plan, path)
 
 
 def signature_rows(
@@ -153,24 +155,10 @@ def _check(schema: pa.Schema, plan: Plan, path: Path) -> None:
     )
 
 
-def _blocks(outcome: Outcome, kept: Array) -> list[Array]:
-    store = outcome.intake.store
-    sizes = np.cumsum(store.lengths[kept] * store.dtype.itemsize)
-    return np.split(kept, np.flatnonzero(np.diff(sizes // BATCH_BYTES)) + 1) if len(kept) else []
-
-
 def _batch(outcome: Outcome, plan: Plan, documents: Array) -> pa.RecordBatch:
-    intake, prepared = outcome.intake, outcome.intake.prepared
+    intake = outcome.intake
     within = intake.extra.get(plan.within or "")
-    chosen = Prepared(
-        keys=prepared.keys.take(documents),
-        probes=prepared.probes[documents],
-        evidence=intake.store.take(documents),
-        digests=prepared.digests[documents],
-        text_digests=prepared.text_digests[documents],
-        normal_digests=prepared.normal_digests[documents],
-        flags=prepared.flags[documents],
-    )
+    chosen = intake.prepared.rows(documents, intake.store.take(documents))
     groups = None if within is None else within.take(pa.array(documents))
     return signature_rows(intake.ids.take(pa.array(documents)), chosen, groups, plan)
 

@@ -21,10 +21,10 @@ import pyarrow.compute as pc
 
 from neardup import schema
 from neardup.documents import Chunk, Collection, Columns, DocumentBatch
-from neardup.documents.chunk_pass import chunk_results
 from neardup.documents.clashes import labels_of
 from neardup.documents.collection import collect_inputs
 from neardup.documents.lost import Watch
+from neardup.documents.source import chunk_results
 from neardup.errors import NeardupError
 from neardup.matching.evidence import EvidenceStore
 from neardup.methods.preparation import text_digests

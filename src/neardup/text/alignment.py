@@ -16,14 +16,13 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from neardup import _native
 from neardup.errors import SettingsError
-from neardup.schema import Array, Ragged, offsets_of
+from neardup.schema import Array, Ragged, offsets_of, slices_of
 from neardup.text.text_options import Text
 from neardup.text.words import buffers, word_map, words
 
@@ -126,7 +125,7 @@ def align_pairs(
         )
         return Alignments(offsets, how, *a, *b, words_a, words_b, whole.astype(bool))
 
-    parts = _parts(texts.lengths[left] + texts.lengths[right])
+    parts = slices_of(texts.lengths[left] + texts.lengths[right], _CHUNK_BYTES) or [slice(0)]
     if workers == 1 or len(parts) == 1:
         return _joined([aligned(part) for part in parts])
     with ThreadPoolExecutor(workers) as pool:
@@ -138,17 +137,13 @@ def native_settings(
 ) -> tuple[_native.TextOptions, _native.WordMap | None, _native.WordMap]:
     """The settings of words that the kernel needs to align these texts; a text that is too long is
     an error."""
-    _check_sizes(texts)
-    return options.native(), word_map(texts.values, texts.offsets, options), _number_words(options)
-
-
-def _check_sizes(texts: Ragged) -> None:
     longest = int(texts.lengths.max(initial=0))
     if longest > MOST_BYTES:
         raise SettingsError(
             f"A text of {longest:,} bytes cannot be aligned; the most is {MOST_BYTES:,}.",
             hint="cut it into parts.",
         )
+    return options.native(), word_map(texts.values, texts.offsets, options), _number_words(options)
 
 
 @lru_cache(maxsize=64)
@@ -157,12 +152,6 @@ def _number_words(options: Text) -> _native.WordMap:
     capitals = " ".join(word.capitalize() for word in _DATE_WORDS.split())
     hashes = _native.hash_words(*buffers(words(_DATE_WORDS + capitals, options)))
     return _native.WordMap(hashes, np.zeros_like(hashes))
-
-
-def _parts(sizes: Array) -> list[slice]:
-    """Consecutive pairs, grouped into parts with about the same amount of text."""
-    ends = np.flatnonzero(np.diff(np.cumsum(sizes) // _CHUNK_BYTES)) + 1
-    return [slice(i, j) for i, j in pairwise([0, *ends.tolist(), len(sizes)])]
 
 
 def _joined(parts: list[Alignments]) -> Alignments:

@@ -46,7 +46,9 @@ class Text:
 
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
-            _check_choice(name, getattr(self, name), choices)
+            if (value := getattr(self, name)) not in choices:
+                hint = f"{name} is one of {', '.join(map(repr, choices))}."
+                raise SettingsError(f"Text has no {name} {value!r}.", hint=hint)
         object.__setattr__(self, "stop_words", _stop_words(self.stop_words))
         if self.stem is not None:
             object.__setattr__(self, "stem", _stem(self.stem))
@@ -61,12 +63,6 @@ class Text:
             punctuation=CHOICES["punctuation"].index(self.punctuation),
             strip_diacritics=self.diacritics == "strip",
         )
-
-
-def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        listed = ", ".join(map(repr, choices))
-        raise SettingsError(f"Text has no {name} {value!r}.", hint=f"{name} is one of {listed}.")
 
 
 def _stop_words(value: object) -> tuple[str, ...] | str:

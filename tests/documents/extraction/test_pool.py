@@ -10,9 +10,8 @@ import pytest
 
 from documents.pages import ARTICLE, plain_skin
 from neardup.documents.extraction import extractor as module
-from neardup.documents.extraction.extractor import Extraction, Extractor, Spool
+from neardup.documents.extraction.extractor import Extraction, Extractor, Pool, Spool, Worker
 from neardup.documents.extraction.page import HTML, Extracted, Page
-from neardup.documents.extraction.pool import Pool, Worker
 from neardup.errors import MissingExtraError, SettingsError
 
 

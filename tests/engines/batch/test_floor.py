@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import neardup as nd
 from neardup.artefacts.calibration import Calibration
 from neardup.documents import Collection, collect
-from neardup.engines.batch.readable_pairs import recognised_pairs
+from neardup.engines.batch.batch_run import recognised_pairs
 from neardup.methods.rareshingles import Rareshingles
 from neardup.plan import resolve
 from neardup.progress import Silent

@@ -93,7 +93,11 @@ def test_a_second_reading_is_no_reason_to_match_again(
 
 @pytest.mark.parametrize(
     ("change", "named"),
-    [("threshold", "threshold"), ("input", "part-2.jsonl"), ("less", "part-5.jsonl")],
+    [
+        ("threshold", "since: threshold was auto and is 0.9. Hint:"),
+        ("input", "part-2.jsonl is another or has changed"),
+        ("less", "part-5.jsonl"),
+    ],
 )
 def test_what_changed_is_refused(
     run: Run, shards: list[Path], tmp_path: Path, counted: Counted, change: str, named: str
@@ -109,7 +113,7 @@ def test_what_changed_is_refused(
         shards = shards[:5]
     done = run("dedup", *shards, "-o", out, "--resume", *options)
     assert done.exit_code == 2
-    assert "cannot go on, because this changed since: " in done.stderr
+    assert "cannot go on, because of what changed since: " in done.stderr
     assert named in done.stderr
     (hidden,) = tmp_path.glob(".out*")
     assert f"remove {hidden} to start" in done.stderr
@@ -156,7 +160,7 @@ def test_folders_and_pipes(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyP
         patch.setattr("neardup.runs.run_folder.write_page", None)
         assert run(*command).exit_code == 1
     (tmp_path / "in" / "b.txt").write_text("another text of a folder " * 9)
-    assert "this changed since" in run(*command).stderr
+    assert "what changed since" in run(*command).stderr
     piped = run("dedup", "-", "-o", tmp_path / "out", "--resume", input='{"text": "a"}\n')
     assert piped.exit_code == 2
     assert "which a pipe cannot" in piped.stderr

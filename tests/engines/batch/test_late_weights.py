@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup as nd
-from neardup.engines.batch.late_weights import counts_while_reading
+from neardup.engines.batch.intake import counts_while_reading
 from neardup.matching.evidence import EvidenceStore
 from neardup.methods.raregrams import Raregrams
 from neardup.plan import resolve

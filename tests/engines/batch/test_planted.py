@@ -1,4 +1,4 @@
-"""--threshold auto by known answers: the cut they choose, and when a valley is not believed."""
+"""--threshold auto by groups or known answers: what they choose, and when a gap is not believed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from neardup import api as nd
-from neardup.artefacts.calibration import PLANTED, USUAL, VALLEY, Calibration
+from neardup.artefacts.calibration import CONSISTENCY, PLANTED, USUAL, VALLEY, Calibration
 from neardup.documents import Collection, collect
 from neardup.documents.lists import ListSource
 from neardup.engines.batch.table_pass import with_artefacts
@@ -57,6 +57,35 @@ def test_the_run_is_that_with_the_cut_it_names(method: str) -> None:
     given = nd.dedup(BOTH, method=method, **{swept: value})
     assert given.decisions.equals(result.decisions)
     assert given.pairs.equals(result.pairs)
+
+
+def revised(text: str, step: int) -> str:
+    """Every ``step``-th word is a different one."""
+    return " ".join(f"new{i}" if i % step == 0 else word for i, word in enumerate(text.split()))
+
+
+REVISED = [*DOCUMENTS, *(revised(text, 12) for text in DOCUMENTS)]
+
+
+@pytest.mark.parametrize("method", ["shingles", "join"])
+def test_where_many_have_neighbours_the_groups_choose(method: str) -> None:
+    """All 80 texts have a revised one; the order of the documents changes nothing."""
+    result, turned = auto(REVISED, method), auto(REVISED[::-1], method)
+    made = calibration_of(result)
+    assert made.by == CONSISTENCY
+    assert made.curve is not None
+    assert made.digest == calibration_of(turned).digest
+    assert result.counts.duplicates == turned.counts.duplicates == len(DOCUMENTS)
+    given = nd.dedup(REVISED, method=method, threshold=result.threshold)
+    assert given.decisions.equals(result.decisions)
+
+
+def test_groups_do_not_lower_a_threshold_where_most_documents_are_alone() -> None:
+    """A fifth of the documents must be in groups; here known answers choose."""
+    words = [f"w{i}" for i in range(9000)]
+    others = [" ".join(words[i * 15 : i * 15 + 15]) for i in range(600)]
+    made = calibration_of(auto([*others, *DOCUMENTS[:50], *map(str.upper, EDITED)]))
+    assert made.by == PLANTED
 
 
 def test_the_cut_finds_most_copies_and_lets_few_traps_pass() -> None:

@@ -24,6 +24,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     *((name, {}) for name in registry.names()),
     ("combined", {"methods": ["exact", "shingles measure=containment"], "rule": "union"}),
     ("join", {"measure": "containment", "min_words": 1, "size": 2}),
+    ("join", {"features": "windows", "every": 8, "measure": "containment", "threshold": 0.25}),
     ("keywords", {"per": "sentence", "measure": "extended_jaccard", "k": 5, "threshold": 0.3}),
     ("qgrams", {"keys": "prefix"}),
     ("rareshingles", {"calibrate": False, "templates": "accept", "words": 1, "min_words": 0}),
@@ -31,7 +32,9 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("shingles", {"weights": "idf", "words": 2, "threshold": 0.4}),
     ("shingles", {"keys": "prefix", "words": 1, "threshold": 0.3, "min_words": 0}),
     ("simhash", {"weights": "idf", "bits": 128, "distance": 10}),
+    ("simhash", {"weak_bits": 12}),
     ("supershingles", {"variant": "broder", "threshold": 0.2, "min_words": 0}),
+    ("termvector", {"packed": True, "size": 20}),
 ]
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
-from neardup.engines.index import index_memory, postgresql, sqlite
+from neardup.engines.index import index_memory, seals
 from neardup.matching import window
 from reference.online import ByQgrams, ByShingles, Measure, Replay
 from reference.run import Settings
@@ -146,7 +146,7 @@ class Both:
 def led(url: str, *choices: Any) -> Iterator[Both]:
     """Numbers are given anew, slots filled and emptied, and the log cut, after few documents."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (index_memory, sqlite, postgresql):
+        for module in (index_memory, seals):
             patch.setattr(module, "LOG", 6)
         patch.setattr(index_memory, "FEWEST_DEAD", 2)
         patch.setattr(window, "A_SLOT", 3)

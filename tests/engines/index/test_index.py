@@ -273,7 +273,7 @@ def test_a_damaged_file_is_explained(tmp_path: Path) -> None:
             with pytest.raises(IndexStoreError, match=r"is damaged: SQLite says .*malformed"):
                 read(index)
     for read in (len, *reads):
-        with pytest.raises(IndexStoreError, match="closed database"):
+        with pytest.raises(IndexStoreError, match="is closed"):
             read(index)
 
 
@@ -398,3 +398,11 @@ def test_hostile_texts_one_by_one_and_all_at_once(url: str, method: str) -> None
             assert index.add(document) == asked[-1]
     with nd.Index.open("memory:", method=method) as index:
         assert index.add_many(documents) == asked
+
+
+def test_a_closed_index_says_so(tmp_path: Path) -> None:
+    index = nd.Index.open(tmp_path / "index.db")
+    index.close()
+    for use in (lambda: index.check(TEXT), lambda: index.add({"id": "a", "text": TEXT})):
+        with pytest.raises(IndexStoreError, match=r"index.db is closed\. Hint: open it again\.$"):
+            use()

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup.engines.index import postgresql, sqlite
+from neardup.engines.index import seals
 from neardup.engines.index.store import FORMAT, Counters, Gone, Row, Store, open_store
 from neardup.errors import IndexStoreError, MissingExtraError, SettingsError
 
@@ -198,8 +198,7 @@ def test_nothing_is_stored_where_there_is_no_room(new_url: Callable[[str], str])
 
 
 def test_the_log_of_what_went_away_ends(durable: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for store_ in (sqlite, postgresql):
-        monkeypatch.setattr(store_, "LOG", 10)
+    monkeypatch.setattr(seals, "LOG", 10)
     store = open_store(durable)
     store.create({}, {})
     for seq in range(1, 60, 2):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.usefixtures("data")
 def test_a_copy_of_a_task_and_the_loss_of_a_worker() -> None:

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 import neardup as nd
 from engines.spark.comparing import Document, check_equal, framed, real, same
-from neardup.artefacts.calibration import UNLIKE
+from neardup.artefacts.calibration import CONSISTENCY, UNLIKE
 from neardup.cli import main
 from neardup.documents import collect, parquet
 from neardup.engines.spark import spark_files
@@ -167,6 +167,19 @@ def test_a_threshold_by_consistency_is_that_of_one_machine(spark: SparkSession, 
     result.release()
 
 
+def test_groups_choose_the_threshold_of_a_method_as_on_one_machine(
+    spark: SparkSession, data: Path
+) -> None:
+    found = rows(data / "laws_de" / "docs.jsonl.zst")[:300]
+    documents = [{"id": one["id"], "text": one["text"], "at": at} for at, one in enumerate(found)]
+    result = ran(spark, documents, None, method="shingles", threshold="auto")
+    local = nd.dedup(documents, method="shingles", threshold="auto", kinds="none")
+    assert local.info["artefacts"]["calibration"]["by"] == CONSISTENCY
+    check_equal(result, local)
+    assert result.info["artefacts"] == local.info["artefacts"]
+    result.release()
+
+
 def test_a_collection_unlike_what_a_model_knows_is_not_asked(spark: SparkSession) -> None:
     """Its outline is counted by tasks; decisions and every artefact are those of one machine."""
     table = [f"x_{i}[{j}] = {i * j};" for i in range(4) for j in range(40)]
@@ -239,7 +252,8 @@ def test_ids_that_several_files_have_are_told_apart(
     shards = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
     for path, part in zip(shards, (lines[:37], lines[37:]), strict=True):
         rows = [json.dumps({**one, "id": i}) for i, one in enumerate(part)]
-        path.write_text("\n".join([*rows, rows[3]]), "utf-8")
+        unnamed = [json.dumps({"text": "one"}), json.dumps({"id": f"{path}:39", "text": "two"})]
+        path.write_text("\n".join([*rows, rows[3], *unnamed]), "utf-8")
     runs = {}
     for engine in ("spark", "local"):
         made = nd.dedup(shards, engine=engine, method=method, signatures=True)
@@ -250,7 +264,8 @@ def test_ids_that_several_files_have_are_told_apart(
         same(ours, theirs)
         assert ours.info["shared_ids"] == theirs.info["shared_ids"]
         assert ours.counts.rejected == 2
-    assert ours.info["shared_ids"] == {"ids": 37, "documents": 74, "example": "a.jsonl:0"}
+    shared = {"ids": 37, "documents": 74, "example": "a.jsonl:0", "unnamed": 2}
+    assert ours.info["shared_ids"] == shared
     assert spark.version
 
 

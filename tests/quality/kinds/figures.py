@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from neardup.decisions.differences import measured
-from neardup.decisions.kinds import by_rules
+from neardup.decisions.kinds import by_rules, measured
 from neardup.schema import KINDS, Ragged
 from quality.kinds.planted import Pair, Told
 

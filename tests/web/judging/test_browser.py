@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 import neardup as nd
 from neardup.labels.label_store import read_labels
 from neardup.web.judging.judging_pages import judging_parts
-from neardup.web.review_app import review_parts
+from neardup.web.review.review_pages import review_parts
 from web.judging_pages import fits, served, visiting
 
 

@@ -1,7 +1,9 @@
 """Extracts the texts of pages in a run: chooses the extractor, and extracts each page once.
 
-Pages are extracted in several processes. A page that crashes its process, or that takes longer than
-a minute, is read as all its text if it is HTML, and rejected if it is a PDF.
+Pages are extracted in several processes, because extraction is Python and C code that holds the
+lock. A broken PDF may crash its process, and a hostile page may keep it busy for hours. Such a
+process is replaced, and the other pages are not affected: a page that crashes its process, or that
+takes longer than a minute, is read as all its text if it is HTML, and rejected if it is a PDF.
 
 A run reads its documents up to three times: to count, to compare and to explain. :class:`Spool`
 therefore stores extracted pages on disk; its file is in the temporary folder, is deleted with its
@@ -13,18 +15,26 @@ lines and rows have the original HTML. A document in which no text is found is r
 
 from __future__ import annotations
 
+import atexit
+import functools
 import importlib.util
 import os
 import pickle
+import queue
 import sqlite3
+import subprocess
+import sys
 import tempfile
 import threading
 import weakref
 import zlib
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -32,7 +42,6 @@ import pyarrow as pa
 from neardup.documents.columns import Chunk, DocumentBatch, Rejected
 from neardup.documents.extraction.html import extract_html
 from neardup.documents.extraction.page import ALL_TEXT, HOWS, HTML, PDF, Extracted, Page
-from neardup.documents.extraction.pool import Pool, shared_pool
 from neardup.errors import MissingExtraError, SettingsError
 
 
@@ -218,3 +227,95 @@ def _rows(records: pa.RecordBatch, chosen: np.ndarray) -> list[tuple[int, int, s
 
 def extracted_texts(texts: Sequence[str], extractor: Extractor) -> list[str]:
     return [page.text or "" for page in extractor.texts([page_of(text) for text in texts])]
+
+
+SECONDS = 60.0  # a page takes a hundredth of one
+_CODE = "import sys; sys.path[:] = {path!r}; from {module} import serve; serve()"
+_MODULE = "neardup.documents.extraction.worker"
+
+
+class Worker:
+    """One process that extracts one page at a time."""
+
+    def __init__(self) -> None:
+        code = _CODE.format(path=sys.path, module=_MODULE)
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", code],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def answer(self, page: Page, how: str, seconds: float) -> Extracted | None:
+        """None if the process crashed, or was killed because it took too long."""
+        timer = threading.Timer(seconds, self._process.kill)
+        timer.daemon = True
+        timer.start()
+        try:
+            pickle.dump((page, how), self._pipe_in, pickle.HIGHEST_PROTOCOL)
+            self._pipe_in.flush()
+            extracted: Extracted = pickle.load(self._pipe_out)
+        except (EOFError, OSError, pickle.UnpicklingError):
+            self.close()
+            return None
+        finally:
+            timer.cancel()
+        return extracted
+
+    @property
+    def _pipe_in(self) -> Any:
+        return self._process.stdin
+
+    @property
+    def _pipe_out(self) -> Any:
+        return self._process.stdout
+
+    @property
+    def open(self) -> bool:
+        return self._process.poll() is None
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._pipe_in, self._pipe_out):
+            with suppress(OSError):  # what was not written is not wanted any more
+                pipe.close()
+
+
+class Pool:
+    def __init__(self, workers: int) -> None:
+        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="neardup-extract")
+        self._idle: queue.LifoQueue[Worker] = queue.LifoQueue()
+        atexit.register(self.close)
+
+    def answers(
+        self, pages: Sequence[Page], how: str, seconds: float = SECONDS
+    ) -> list[Extracted | None]:
+        return list(self._threads.map(lambda page: self._answer(page, how, seconds), pages))
+
+    def _answer(self, page: Page, how: str, seconds: float) -> Extracted | None:
+        worker = self._take()
+        extracted = worker.answer(page, how, seconds)
+        if worker.open:
+            self._idle.put(worker)
+        return extracted
+
+    def _take(self) -> Worker:
+        while True:
+            try:
+                worker = self._idle.get_nowait()
+            except queue.Empty:
+                return Worker()
+            if worker.open:
+                return worker
+            worker.close()
+
+    def close(self) -> None:
+        while not self._idle.empty():
+            self._idle.get_nowait().close()
+
+
+@functools.cache
+def shared_pool(workers: int) -> Pool:
+    """Processes are kept for the next run, because starting one takes as long as fifty pages."""
+    return Pool(workers)

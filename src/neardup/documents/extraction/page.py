@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from neardup.documents.encodings import Decoded, decoded
+from neardup.documents.streams import Decoded, decoded
 
 HTML, PDF, TEXT = "html", "pdf", "text"
 KINDS = {".html": HTML, ".htm": HTML, ".xhtml": HTML, ".xht": HTML, ".pdf": PDF}

@@ -4,26 +4,29 @@ Documents are taken in and put in the order of the policy. Documents with equal 
 collapsed, the others are matched (``match_pass.py``), the rule decides, and copies follow their
 leaders. At the end the texts of pairs are aligned to find the kinds of duplicates, which changes no
 decision.
+
+Pairs that share little of their texts, or that may pass below the threshold, are read again: would
+a reader recognise them as the same text? A text that cannot be read again passes with no other.
 """
 
 from __future__ import annotations
 
 import functools
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from neardup.decisions.clusters import average_clusters, components, rule_clusters
 from neardup.decisions.order import check_preferred, group_codes
 from neardup.decisions.rule import Decided, decide_all
 from neardup.documents import Collection, Columns
 from neardup.documents.inputs import SOURCE
-from neardup.engines.batch.intake import take_in
+from neardup.engines.batch.intake import take_in, take_in_counting
 from neardup.engines.batch.journal import Journal
-from neardup.engines.batch.late_weights import take_in_counting
 from neardup.engines.batch.match_pass import match
-from neardup.engines.batch.readable_pairs import recognised_pairs
 from neardup.engines.batch.references import joined, reference_texts, take_references
 from neardup.engines.batch.threshold_choice import NO_ANSWERS, Answers, first_scorer, known_scores
 from neardup.matching.candidates import leaders
@@ -34,8 +37,9 @@ from neardup.progress import Progress
 from neardup.runs.kind_pass import PairKinds, pair_kinds
 from neardup.runs.outcome import Intake, Outcome
 from neardup.runs.run_tables import all_pairs
-from neardup.runs.texts_again import Means
+from neardup.runs.texts_again import Means, TextsAgain, reread, text_keys
 from neardup.schema import Array
+from neardup.text.recognition import recognised
 
 
 def run(
@@ -48,7 +52,9 @@ def run(
     """The plan comes back as it was in the end: calibrated, where its method asks for it."""
     clock = Clock()
     store = EvidenceStore(plan.method.evidence_dtype, limit=plan.evidence_limit, folder=folder)
-    references = take_references(plan, store, progress, offered=collection.inputs.offered)
+    references = None
+    if plan.against:
+        references = take_references(plan, store, progress, offered=collection.inputs.offered)
     if plan.artefacts.keys() >= {need.name for need in plan.method.needs}:
         intake = take_in(collection, plan, progress, store, journal=journal)
     else:
@@ -58,8 +64,8 @@ def run(
         names = list(collection.source_names.values())
         check_preferred(plan.keep, intake.extra.get(SOURCE), names)
     rank = plan.keep.rank(intake.lengths, intake.extra)
-    refs = len(references)
-    if refs:
+    refs = len(references) if references else 0
+    if references and refs:
         intake = joined([references, intake], plan)
         rank = np.concatenate([np.arange(refs), refs + rank])
     if journal and (known := journal.decided(intake, plan)):
@@ -186,19 +192,50 @@ def find_kinds(
     if plan.kinds == "none":
         return None
     began = time.perf_counter()
-    a, b = _asked(plan, outcome)
+    a = np.flatnonzero(outcome.decided.kept_of >= 0)
+    b = outcome.decided.kept_of[a]
+    if plan.kinds != "decided":
+        pairs, _ = all_pairs(outcome, plan.pair_budget(outcome.intake.total))
+        a, b = np.concatenate([a, pairs.a]), np.concatenate([b, pairs.b])
     means = Means(plan.workers, plan.texts_limit, folder, progress)
-    own = (collection, Columns(text=plan.columns.text, id=plan.columns.id))
-    found = pair_kinds(outcome, a, b, [own, *reference_texts(plan)], means)
+    found = pair_kinds(outcome, a, b, _texts_again(collection, plan), means)
     progress.finish()
     outcome.timings["kinds"] = time.perf_counter() - began
     return found
 
 
-def _asked(plan: Plan, outcome: Outcome) -> tuple[Array, Array]:
-    aside = np.flatnonzero(outcome.decided.kept_of >= 0)
-    kept = outcome.decided.kept_of[aside]
-    if plan.kinds == "decided":
-        return aside, kept
-    pairs, _ = all_pairs(outcome, plan.pair_budget(outcome.intake.total))
-    return np.concatenate([aside, pairs.a]), np.concatenate([kept, pairs.b])
+def _texts_again(collection: Collection, plan: Plan) -> list[tuple[Collection, Columns]]:
+    """Where texts are read again: the input, and the references where there are any."""
+    own = (collection, Columns(text=plan.columns.text, id=plan.columns.id))
+    return [own, *reference_texts(plan)] if plan.against else [own]
+
+
+def recognised_pairs(
+    collection: Collection, plan: Plan, progress: Progress, a: Array, b: Array, floor: int
+) -> npt.NDArray[np.bool_]:
+    """Which pairs of texts, given by their digests, share at least ``floor`` percent."""
+    wanted, numbers = np.unique(np.concatenate([a, b]), return_inverse=True)
+    progress.stage("rereading", unit="documents", total_bytes=collection.plain_size())
+    means = Means(plan.workers, plan.texts_limit, None, progress)
+    again = reread(wanted, _texts_again(collection, plan), text_keys, means)
+    progress.stage("comparing", len(a), unit="pairs")
+    try:
+        pairs = numbers[: len(a)], numbers[len(a) :]
+        return _compared(again, *pairs, floor, plan.workers, progress)
+    finally:
+        again.store.close()
+
+
+def _compared(
+    again: TextsAgain, a: Array, b: Array, floor: int, workers: int, progress: Progress
+) -> npt.NDArray[np.bool_]:
+    def enough(pair: tuple[int, int]) -> bool:
+        numbers = np.array(pair)
+        progress.advance(1)
+        if (again.slot[numbers] < 0).any():
+            return False
+        one, other = again.strings(numbers)
+        return recognised(one, other).reaches(floor)
+
+    with ThreadPoolExecutor(workers) as pool:
+        return np.array(list(pool.map(enough, zip(a.tolist(), b.tolist(), strict=True))), np.bool_)

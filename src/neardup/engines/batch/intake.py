@@ -1,26 +1,29 @@
 """Pass 1 on one machine: turns documents into keys, evidence and the columns that decisions need.
 
 Worker threads parse and prepare chunks without holding Python's lock. Results are taken in input
-order (``documents/chunk_pass.py``), so they depend on neither the number of threads nor the size of
+order (``documents/source.py``), so they depend on neither the number of threads nor the size of
 chunks. The texts of a chunk are released as soon as it is prepared.
+
+A method may weigh its evidence when all documents are counted (``take_in_counting``): then the
+tables are counted in the same reading, and the evidence is weighed where it is stored. Keys,
+evidence, digests and tables are those of two readings, bit by bit.
 """
 
 from __future__ import annotations
 
 import functools
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import itemgetter
+from threading import Lock
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.documents import Chunk, Collection, DocumentBatch, Rejected
-from neardup.documents.chunk_pass import chunk_results
-from neardup.documents.clashes import Ledger, digests_of, tell_apart
+from neardup.documents.clashes import Ledger, tell_apart
 from neardup.documents.inputs import SOURCE, with_names
+from neardup.documents.source import chunk_results
 from neardup.engines.batch.journal import Journal, Taken
 from neardup.errors import ColumnError, RejectedError
 from neardup.matching.evidence import EvidenceStore
@@ -55,7 +58,7 @@ def take_in(
             break
     taken = gathered.finish(collection.source_names)
     if gathered.ids.clashed:
-        taken = _told_apart(taken, collection.files)
+        taken = _told_apart(taken, collection.files, gathered.ids.unnamed)
     return _with_names(taken, collection)
 
 
@@ -71,9 +74,9 @@ def _results(
         yield journal.keep_taken(collection, taken)
 
 
-def _told_apart(intake: Intake, files: Sequence[str]) -> Intake:
+def _told_apart(intake: Intake, files: Sequence[str], unnamed: Mapping[str, set[int]]) -> Intake:
     """Documents with an id that several files have get distinct names."""
-    names = tell_apart(intake.ids, intake.file, intake.files, files)
+    names = tell_apart(intake.ids, intake.file, intake.files, files, intake.row, unnamed)
     if names is None:  # all ids are unique
         return intake
     rejected = names.clashes.renamed(intake.rejected)
@@ -141,8 +144,6 @@ class _Gathered:
     rejected: list[Rejected] = field(default_factory=list)
     rejected_position: list[Array] = field(default_factory=list)
     ids: Ledger = field(default_factory=Ledger)
-    named: list[tuple[int, str, Array]] = field(default_factory=list)  # whose ids, by batch
-    named_before: int = 0
     total: int = 0
 
     @property
@@ -157,7 +158,7 @@ class _Gathered:
         positions, rejected_positions = self._positions(batch)
         if not good.all():
             chosen = np.flatnonzero(good)
-            prepared = rows_of(prepared, chosen, prepared.evidence.take(chosen))
+            prepared = prepared.rows(chosen, prepared.evidence.take(chosen))
             lengths = lengths[good]
         if batch.rejected and self.plan.strict:
             raise strict_error(batch.rejected[0])
@@ -165,7 +166,8 @@ class _Gathered:
         self.prepared.append(replace(prepared, evidence=_NOTHING))
         self.lengths.append(lengths)
         self.records.append(batch.records)
-        self.file.append(np.full(batch.records.num_rows, self._file(batch.file), np.int32))
+        file = self.files.setdefault(batch.file, len(self.files))
+        self.file.append(np.full(batch.records.num_rows, file, np.int32))
         self.position.append(positions)
         self.rejected += batch.rejected
         self.rejected_position.append(rejected_positions)
@@ -184,14 +186,9 @@ class _Gathered:
         records = batch.records.filter(pa.array(fits))
         return replace(batch, records=records, rejected=rejected), fits
 
-    def _file(self, name: str) -> int:
-        return self.files.setdefault(name, len(self.files))
-
     def _without_known_ids(self, batch: DocumentBatch) -> tuple[DocumentBatch, Array]:
-        known = self.ids.add(digests_of(batch.records.column("id")), batch.file)
+        known = self.ids.add(batch.records, batch.file)
         rows = batch.records.column("row").to_numpy()
-        self.named.append((self.named_before, batch.file, rows))
-        self.named_before += len(rows)
         good: Array = known < 0
         if good.all():
             return batch, good
@@ -205,8 +202,7 @@ class _Gathered:
 
     def _repeated(self, file: str, row: int, name: str, first: int) -> Rejected:
         """The rejection of a repeated id; ``first`` is its first use, counted over all ids."""
-        begin, other, rows = self.named[bisect_right(self.named, first, key=itemgetter(0)) - 1]
-        used, path_of = int(rows[first - begin]), self.collection.path_of
+        (other, used), path_of = self.ids.place(first), self.collection.path_of
         reason = repeated(name, where(other, used, path_of(other, used)))
         return Rejected(file, row, reason, name, path_of(file, row))
 
@@ -223,7 +219,7 @@ class _Gathered:
             file=_join(self.file, np.int32),
             row=records.column("row").to_numpy() if records else np.empty(0, np.int64),
             position=_join(self.position, np.int64),
-            ids=_one(records.column("id")) if records else pa.array([], pa.large_string()),
+            ids=_ids(records),
             prepared=joined_prepared(self.prepared),
             lengths=_join(self.lengths, np.int64),
             extra={n: records.column(n) for n in self.plan.columns.extra} if records else {},
@@ -260,21 +256,12 @@ def _join(parts: list[Array], dtype: type[np.generic]) -> Array:
     return np.concatenate([np.empty(0, dtype), *parts])
 
 
-def _one(column: pa.ChunkedArray) -> pa.Array:
+def _ids(records: pa.Table | None) -> pa.Array:
+    """As one array, without a copy where it is one already."""
+    if records is None:
+        return pa.array([], pa.large_string())
+    column = records.column("id")
     return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-
-
-def rows_of(prepared: Prepared, chosen: Array, evidence: Ragged) -> Prepared:
-    """Some documents, with their evidence."""
-    return Prepared(
-        keys=prepared.keys.take(chosen),
-        probes=prepared.probes[chosen],
-        evidence=evidence,
-        digests=prepared.digests[chosen],
-        text_digests=prepared.text_digests[chosen],
-        normal_digests=prepared.normal_digests[chosen],
-        flags=prepared.flags[chosen],
-    )
 
 
 def joined_prepared(parts: Sequence[Prepared]) -> Prepared:
@@ -288,3 +275,46 @@ def joined_prepared(parts: Sequence[Prepared]) -> Prepared:
         normal_digests=_join([p.normal_digests for p in parts], np.uint64),
         flags=_join([p.flags for p in parts], np.uint8),
     )
+
+
+def counts_while_reading(plan: Plan) -> bool:
+    """Whether nothing but the input has to be counted, and all of it."""
+    method = plan.method
+    given = any(need.file is not None for need in method.needs)
+    elsewhere = bool(plan.against) or plan.planted_cut or plan.limit is not None
+    return method.weighs_last and not given and not elsewhere
+
+
+def take_in_counting(
+    collection: Collection, plan: Plan, progress: Progress, store: EvidenceStore
+) -> tuple[Intake, Plan]:
+    """Evidence goes into ``store``; the plan comes back with the artefacts that were counted."""
+    counters = {need.name: need.counter() for need in plan.method.needs}
+    lock = Lock()
+
+    def read(records: pa.RecordBatch) -> Prepared:
+        unweighed = plan.method.read_unweighed(records)
+        with lock:  # the order does not matter: counts are sums
+            for name, counter in counters.items():
+                counter.add(unweighed.counted[name])
+        return unweighed.prepared
+
+    intake = take_in(collection, plan, progress, store, read)
+    counted = {name: counter.finish() for name, counter in counters.items()}
+    plan = replace(plan, artefacts={**plan.artefacts, **counted})
+    return _weighed(intake, plan), plan
+
+
+def _weighed(intake: Intake, plan: Plan) -> Intake:
+    # By the first document and the size: an empty block begins where the next one does.
+    parts: dict[tuple[int, int], Prepared] = {}
+
+    def weigh(first: int, evidence: Ragged) -> Array:
+        rows = intake.prepared.rows(np.arange(first, first + len(evidence)), evidence)
+        weighed = plan.method.weigh(rows, plan.artefacts)
+        parts[first, len(evidence)] = replace(weighed, evidence=intake.prepared.evidence)
+        return weighed.evidence.values
+
+    intake.store.rewrite(weigh, plan.workers)
+    in_order = [part for _, part in sorted(parts.items(), key=lambda item: item[0])]
+    return replace(intake, prepared=joined_prepared(in_order))

@@ -43,6 +43,7 @@ Taken = tuple[DocumentBatch, Prepared, Array]
 _STATE, _DECIDED = "journal.json", "decided.npz"
 # These do not change an answer.
 _FREE = ("workers", "memory")
+_FOLLOWING = ("parameters", "resolved", "signature", "threshold", "every_pair")
 
 
 class Journal:
@@ -241,16 +242,38 @@ def _stamp(*paths: Place | None) -> list[int] | None:
 
 
 def _check_same(before: dict[str, Any], now: dict[str, Any], folder: Path) -> None:
+    settings, then = _written(now["settings"]), _written(before.get("settings", {}))
     differ = [
-        name
-        for part in ("settings", "inputs", "against")
-        for name in {**before.get(part, {}), **now[part]}
-        if before.get(part, {}).get(name) != now[part].get(name)
+        f"{name} was {_said(then.get(name))} and is {_said(settings.get(name))}"
+        for name in sorted({**then, **settings})
+        if then.get(name) != settings.get(name)
     ]
+    for part, what in (("inputs", "the input"), ("against", "the reference")):
+        names = {**before.get(part, {}), **now[part]}
+        differ += [
+            f"{what} {name} is another or has changed"
+            for name in names
+            if before.get(part, {}).get(name) != now[part].get(name)
+        ]
     differ += ["the version of neardup"] if before.get("version") != now["version"] else []
     if differ:
         raise UsageError(
-            f"The run that was interrupted cannot go on, because this changed since: "
-            f"{', '.join(sorted(differ))}.",
+            f"The run that was interrupted cannot go on, because of what changed since: "
+            f"{'; '.join(differ)}.",
             hint=f"give it as it was, or remove {folder} to start from the beginning.",
         )
+
+
+def _written(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings as a user writes them: parameters by their names, nothing that follows from
+    them."""
+    plain = {name: value for name, value in settings.items() if name not in _FOLLOWING}
+    parameters = dict(settings.get("parameters", {}))
+    if parameters.pop("calibrate", False):
+        parameters["threshold"] = "auto"
+    command = "find" if settings.get("every_pair") else "dedup"
+    return {**plain, **parameters, "the command": command}
+
+
+def _said(value: Any) -> str:
+    return "not given" if value is None else str(value)

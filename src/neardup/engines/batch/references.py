@@ -37,9 +37,9 @@ from neardup.runs.texts_again import REFERENCE
 def take_references(
     plan: Plan, store: EvidenceStore, progress: Progress, *, offered: bool
 ) -> Intake:
-    """All references in the order of the plan; their evidence goes into ``store``. If the inputs
-    have names, references need no column ``source`` for an order, but they do for groups
-    (``within``), because the name of a reference is that of no input."""
+    """The references of the plan, which has some, in their order; their evidence goes into
+    ``store``. If the inputs have names, references need no column ``source`` for an order, but they
+    do for groups (``within``), because the name of a reference is that of no input."""
     offered = offered and plan.within != SOURCE
     parts, paths = [], with_their_own(plan.against)
     for path in paths:
@@ -47,8 +47,6 @@ def take_references(
             parts.append(_of_files(path, plan, store, progress, offered))
         else:
             parts.append(_of_run(Path(path), plan, store))
-    if not parts:
-        return empty_intake(store)
     return named(_told_apart(joined(parts, plan), parts, reference_names(paths)))
 
 

@@ -13,13 +13,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from neardup.artefacts.artefact import Artefact, Need, ReadyNeed, Tally
-from neardup.artefacts.calibration import Calibration, load_calibration
+from neardup.artefacts.calibration import FEW_NEIGHBOURS, Calibration, load_calibration
 from neardup.artefacts.idf import IdfNeed, IdfTable
 from neardup.documents import Chunk, Collection, Columns, DocumentBatch, Rejected, collect
-from neardup.documents.chunk_pass import chunk_results, read_chunk
 from neardup.documents.collection import collect_inputs
+from neardup.documents.source import chunk_results, read_chunk
 from neardup.engines.batch import threshold_choice
+from neardup.engines.batch.batch_run import run
 from neardup.engines.batch.journal import Journal
 from neardup.plan import Plan
 from neardup.progress import Progress, Silent
@@ -51,22 +54,34 @@ def with_artefacts(
 
 
 def _as_calibrated(collection: Collection, plan: Plan, progress: Progress) -> Plan:
-    """The plan with the calibration of the run that this one is built on. Without such a run, known
-    answers calibrate it now, or the scores do so later."""
+    """The plan with the calibration of the run that this one is built on. Without such a run,
+    groups or known answers calibrate it now, or the scores do so later."""
     if not plan.method.calibrate and not plan.planted_cut:
         return plan
     if stored := stored_calibration(plan):
         return threshold_choice.with_calibration(plan, stored)
     if not plan.planted_cut:
         return plan
-    calibration = threshold_choice.planted_cut(collection, plan, progress)
-    return threshold_choice.with_calibration(plan, calibration)
+    found = _grouped_cut(collection, plan, progress) if plan.method.groups_choose else None
+    if found is None or found.by == FEW_NEIGHBOURS:
+        found = threshold_choice.planted_cut(collection, plan, progress)
+    return threshold_choice.with_calibration(plan, found)
+
+
+def _grouped_cut(collection: Collection, plan: Plan, progress: Progress) -> Calibration:
+    """The threshold by the consistency of groups, from a run at the lowest one."""
+    outcome, _ = run(collection, threshold_choice.wide_plan(plan), progress)
+    outcome.intake.store.close()
+    leading = np.unique(outcome.leader)
+    places = np.searchsorted(leading, np.arange(len(outcome.leader)))
+    names = outcome.intake.prepared.digests[leading]
+    return threshold_choice.consistent_cut(plan, outcome.pairs.mapped(places), names)
 
 
 def stored_calibration(plan: Plan) -> Calibration | None:
     """The calibration of the run that this one is built on."""
-    for run in plan.against:
-        if stored := _stored(run, threshold_choice.NAME):
+    for folder in plan.against:
+        if stored := _stored(folder, threshold_choice.NAME):
             return load_calibration(stored)
     return None
 
@@ -94,8 +109,8 @@ def at_hand(need: Need, against: Sequence[Path | str]) -> Artefact | None:
         return need.load(Path(need.file))
     if isinstance(need, ReadyNeed):
         return need.ready()
-    for run in against:
-        if stored := _stored(run, need.name):
+    for folder in against:
+        if stored := _stored(folder, need.name):
             return need.load(stored)
     return None
 

@@ -6,8 +6,9 @@ it and known answers do not speak against it. A method whose ``calibration`` is 
 its threshold where the groups of the collection are most consistent (``matching/consistency.py``),
 and pairs that share little text are read. Pairs below the threshold pass as exceptions where
 they are far above the background of both documents and a reader would find the one text in the
-other (``engines/batch/readable_pairs.py``). For other methods known answers alone choose the
-threshold, before anything is matched.
+other (``engines/batch/batch_run.py``). For methods that do not calibrate themselves
+``--threshold auto`` matches once at the lowest threshold, and takes the one at which the groups are
+most consistent. Known answers choose it where too few documents have neighbours for that.
 
 Known answers are a few documents of the collection, copied with edits that leave a copy to any
 reader, and decoys: pairs that share only a frame (``planting/``). A threshold is worth the F1 that
@@ -52,7 +53,7 @@ from neardup.matching.scorer import Scorer
 from neardup.matching.verify import Pairs
 from neardup.methods.base import Comparisons, Method
 from neardup.methods.meeting import SPREAD
-from neardup.methods.thresholds import CUTS, Cut, Swept, swept
+from neardup.methods.thresholds import Cut, Swept, chosen_among, swept
 from neardup.plan import Plan
 from neardup.progress import Progress
 from neardup.schema import Array
@@ -142,7 +143,7 @@ def _batch(tables: list[pa.Table], extra: tuple[str, ...]) -> pa.RecordBatch:
 
 def choose(method: Method) -> Swept:
     """All thresholds to choose from; ``check_cuts`` has made sure that there are some."""
-    choices = swept(method, CUTS)
+    choices = swept(method, chosen_among(method))
     assert choices is not None
     return choices
 
@@ -225,6 +226,24 @@ def first_scorer(plan: Plan) -> Scorer:
     return Scorer(matching.method, matching.artefacts)
 
 
+def wide_plan(plan: Plan) -> Plan:
+    """The plan that finds the pairs of all thresholds to choose from."""
+    method = choose(plan.method).wide
+    return replace(plan, method=method, planted_cut=False, every_pair=True, against=())
+
+
+def consistent_cut(plan: Plan, pairs: Pairs, names: Array) -> Calibration:
+    """The threshold at which the groups of the pairs of ``wide_plan`` are most consistent;
+    ``names`` are the digests of the evidence of the documents."""
+    order, number = _by_digest(names)
+    thresholds = np.array([cut.threshold for cut in choose(plan.method).cuts])
+    pairs = pairs.mapped(number).distinct()
+    curve = consistency.consistency_curve(len(order), pairs, thresholds, thresholds[0])
+    return Calibration(
+        *consistency.chosen_cut(len(order), curve, plan.method.threshold), curve=curve
+    )
+
+
 def planted_cut(collection: Collection, plan: Plan, progress: Progress) -> Calibration:
     """The threshold by known answers; the usual one of the method where none can be made."""
     wide, cuts = choose(plan.method)
@@ -304,22 +323,37 @@ def calibrated_by_consistency(
     evidence of the documents, which do not depend on the order of the input as ``forms`` and
     ``texts`` do, those of the first document with such evidence. ``compare`` reports which pairs
     are refused whatever they score, and which share little text."""
-    order = np.lexsort((names[:, 1], names[:, 0]))  # sums and ties follow the digests
-    number = np.empty(len(order), np.int64)
-    number[order] = np.arange(len(order))
+    order, number = _by_digest(names)
     forms, texts, pairs = forms[order], texts[order], pairs.mapped(number).distinct()
     curve = consistency.consistency_curve(len(forms), pairs)
     threshold, by = consistency.chosen_threshold(len(forms), curve)
     near = consistency.neighbourhoods(len(forms), pairs, threshold)
-    passing = pairs.where(near.passes(pairs, threshold))
+    passes = near.passes(pairs, threshold)
+    passing = pairs.where(passes)
     compared = compare(order[passing.a], order[passing.b])
-    thin = passing.where(~compared.refused & (compared.thin | (passing.score < threshold)))
+    doubted = ~compared.refused & (compared.thin | (passing.score < threshold))
+    thin = passing.where(doubted)
     listed = drawn = _drawn(thin, names[order, 0])
     floor = consistency.reading_floor(threshold)
     if len(drawn):
         listed = drawn.where(answers.recognised(texts[drawn.a], texts[drawn.b], floor))
-    made = Calibration(threshold, by, curve=curve, unread=len(thin) - len(drawn))
+    accepted = len(listed) + int((~compared.refused & ~doubted).sum())
+    below = pairs.where(~passes & (pairs.score >= consistency.NEARLY * threshold))
+    some = _drawn(below, names[order, 0])
+    refused = compare(order[some.a], order[some.b]).refused
+    missed = len(thin) - len(listed) + len(below) * float((~refused).sum()) / max(len(some), 1)
+    expected = consistency.expected_quality(accepted, missed, curve, threshold)
+    made = Calibration(threshold, by, curve=curve, unread=len(thin) - len(drawn), expected=expected)
     return _with_own(made, listed, forms, near.own)
+
+
+def _by_digest(names: Array) -> tuple[Array, Array]:
+    """The documents in the order of their digests, which sums and ties follow, and the place of
+    each document in it."""
+    order = np.lexsort((names[:, 1], names[:, 0]))
+    number = np.empty(len(order), np.int64)
+    number[order] = np.arange(len(order))
+    return order, number
 
 
 def _drawn(pairs: Pairs, names: Array) -> Pairs:

@@ -154,7 +154,10 @@ class Writing:
         kept_seq = best.known.seq if best else None
         of, score, reason, kind, by = match or (None,) * 5
         decided = seq, id_, time, signature.flags, kept_seq, of, score, reason, kind
-        packed, named = signature.pack(), json.dumps(by, ensure_ascii=False) if by else None
+        packed, named = (
+            signature.pack(self.rule.method),
+            json.dumps(by, ensure_ascii=False) if by else None,
+        )
         kept = arrival.text, arrival.within, named, arrival.source
         self._rows.append(Row(*decided, packed, *kept))
         self._matches.append(match)
@@ -182,12 +185,12 @@ class Writing:
     def again(self, rows: Sequence[Row]) -> dict[str, Match | None]:
         """Rows that were taken out arrive again in their old order, except those that have fallen
         out of the window meanwhile."""
-        dtype = self.rule.method.evidence_dtype
+        method = self.rule.method
         floor = self.rule.floor(self.counters.newest)
         back = [row for row in rows if floor is None or row.time >= floor]
         first = len(self._matches)
         for row in back:
-            signature = stored_signature(row, dtype, self.store.url)
+            signature = stored_signature(row, method, self.store.url)
             arrival = Arrival(row.id, row.time, signature, row.text, row.within, row.source)
             self._decide(arrival, row.time)
         return dict(zip((row.id for row in back), self._told(first), strict=True))
@@ -278,7 +281,5 @@ class Events:
             return False
         if row.text is not None and arrival.text is not None:
             return row.text == arrival.text
-        known = stored_signature(
-            row, self._writing.rule.method.evidence_dtype, self._writing.store.url
-        )
+        known = stored_signature(row, self._writing.rule.method, self._writing.store.url)
         return known.text_digest == arrival.signature.text_digest

@@ -222,7 +222,7 @@ class Cache:
             memory.expire(one.before, one.seq)
 
     def _remember(self, row: Row, memory: Memory, everyone: bool) -> None:
-        signature = stored_signature(row, self._rule.method.evidence_dtype, self._store.url)
+        signature = stored_signature(row, self._rule.method, self._store.url)
         if row.kept_seq is None or everyone:
             memory.add(row.seq, row.id, row.time, signature)
         else:

@@ -15,20 +15,19 @@ from typing import Any
 from neardup.engines.index.connection import Server
 from neardup.engines.index.seals import (
     CHECKSUM,
-    TALLY,
     Counted,
+    SqlWriter,
     Tally,
     check_gone,
     check_row,
     read_counters,
     read_description,
     seal_of,
-    seal_of_gone,
     tallied,
     written_counters,
     written_description,
 )
-from neardup.engines.index.store import FORMAT, LOG, PAGE, Counters, Gone, Row, check_format
+from neardup.engines.index.store import FORMAT, PAGE, Counters, Gone, Row, check_format
 from neardup.errors import IndexStoreError
 
 BUSY_SECONDS = 60.0
@@ -191,38 +190,24 @@ class PostgresStore:
         self._server.close()
 
 
-class _Writer:
+class _Writer(SqlWriter):
+    mark = "%s"
+
     def __init__(self, server: Server, counters: Counters, tally: Tally) -> None:
+        super().__init__(counters, tally)
         self._server = server
-        self.counters, self.tally = counters, tally
+
+    def ask(self, query: str, values: Sequence[Any]) -> Iterable[tuple[Any, ...]]:
+        return self._server.ask(query, values)
+
+    def run(self, query: str, values: Sequence[Any]) -> int:
+        return self._server.run(query, values)
 
     def put(self, rows: Sequence[Row]) -> None:
         marks = ", ".join(["%s"] * (len(Row._fields) + 1))
         query = f"INSERT INTO documents ({COLUMNS}) VALUES ({marks})"
         self._server.run_each(query, [(*_stored(row), seal_of(row)) for row in rows])
         self.tally = self.tally.with_rows(rows)
-
-    def remove(self, seq: int, rows: Iterable[int]) -> None:
-        for number, one in enumerate(rows, seq):
-            self._delete("seq = %s", one)
-            self._log(Gone(number, one, None))
-        self._prune(seq)
-
-    def expire(self, seq: int, before: int) -> int:
-        count = self._delete("time < %s", before)
-        self._log(Gone(seq, None, before))
-        self._prune(seq)
-        return count
-
-    def _delete(self, where: str, value: int) -> int:
-        self.tally = self.tally.without(self._server.ask(TALLY.format(where), [value]))
-        return self._server.run(f"DELETE FROM documents WHERE {where}", [value])
-
-    def _log(self, gone: Gone) -> None:
-        self._server.run("INSERT INTO gone VALUES (%s, %s, %s, %s)", [*gone, seal_of_gone(gone)])
-
-    def _prune(self, seq: int) -> None:
-        self._server.run("DELETE FROM gone WHERE seq <= %s", [seq - LOG])
 
 
 def _storable(text: str) -> str:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from neardup.documents import Collection, Columns, Rejected
-from neardup.documents.chunk_pass import chunk_results, read_chunk
 from neardup.documents.collection import collect_inputs
+from neardup.documents.source import chunk_results, read_chunk
 from neardup.engines.index.arrival_rule import Match
 from neardup.engines.index.arrivals import Known
 from neardup.engines.index.index import Index

@@ -9,11 +9,11 @@ noticed too. SQLite has no checksums of its own, and PostgreSQL only where the s
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
 from zlib import crc32
 
-from neardup.engines.index.store import Counters, Gone, Row
+from neardup.engines.index.store import LOG, Counters, Gone, Row
 from neardup.errors import IndexStoreError
 
 LOW = 0xFFFFFFFF  # the bits of a checksum that do not depend on the text
@@ -88,6 +88,46 @@ class Tally(NamedTuple):
 
 
 Counted = tuple[Counters, Tally]
+
+
+class SqlWriter:
+    """Removes rows in a transaction, and keeps the tally and the log of them. A store says how its
+    database is asked, and which ``mark`` stands for a value in a query."""
+
+    mark: ClassVar[str]
+
+    def __init__(self, counters: Counters, tally: Tally) -> None:
+        self.counters, self.tally = counters, tally
+
+    def ask(self, query: str, values: Sequence[Any]) -> Iterable[tuple[Any, ...]]:
+        raise NotImplementedError
+
+    def run(self, query: str, values: Sequence[Any]) -> int:
+        """How many rows it changed."""
+        raise NotImplementedError
+
+    def remove(self, seq: int, rows: Iterable[int]) -> None:
+        for number, one in enumerate(rows, seq):
+            self._delete("seq = ", one)
+            self._log(Gone(number, one, None))
+        self._prune(seq)
+
+    def expire(self, seq: int, before: int) -> int:
+        count = self._delete("time < ", before)
+        self._log(Gone(seq, None, before))
+        self._prune(seq)
+        return count
+
+    def _delete(self, where: str, value: int) -> int:
+        self.tally = self.tally.without(self.ask(TALLY.format(where + self.mark), [value]))
+        return self.run(f"DELETE FROM documents WHERE {where}{self.mark}", [value])
+
+    def _log(self, gone: Gone) -> None:
+        marks = ", ".join([self.mark] * 4)
+        self.run(f"INSERT INTO gone VALUES ({marks})", [*gone, seal_of_gone(gone)])
+
+    def _prune(self, seq: int) -> None:
+        self.run(f"DELETE FROM gone WHERE seq <= {self.mark}", [seq - LOG])
 
 
 def written_counters(counters: Counters, tally: Tally) -> str:

@@ -33,7 +33,8 @@ from neardup.engines.index.slots import milliseconds
 from neardup.engines.index.store import Row
 from neardup.errors import RejectedError
 from neardup.matching.scorer import Scorer
-from neardup.methods.base import TOO_SHORT, Method, Prepared
+from neardup.methods.base import TOO_SHORT, Method, Prepared, StoreForm
+from neardup.methods.preparation import evidence_digests
 from neardup.runs.signatures import as_strings
 from neardup.schema import Array, Ragged
 
@@ -43,6 +44,8 @@ NO_GROUP = 0  # without ``within``, all documents are in one group
 # that keys are aligned and can be read without a copy.
 _HEAD = struct.Struct("<16sQQQdBxxxIII")
 _CRC_BYTES = 4
+# Before the smaller form of a method (``StoreForm``): what cannot be computed from it.
+_SMALL_HEAD = struct.Struct("<QQQI")
 
 
 class Signature(NamedTuple):
@@ -64,7 +67,31 @@ class Signature(NamedTuple):
     def too_short(self) -> bool:
         return bool(self.flags & TOO_SHORT)
 
-    def pack(self) -> bytes:
+    def pack(self, method: Method) -> bytes:
+        form = None if self.too_short else method.store_form
+        return self._pack_whole() if form is None else self._pack_small(form)
+
+    def _pack_small(self, form: StoreForm) -> bytes:
+        stored = form.pack(self.evidence)
+        kept = self.text_digest, self.normal_digest, self.group
+        return _SMALL_HEAD.pack(*kept, _small_crc(*kept, stored)) + stored
+
+    @classmethod
+    def unpack_small(cls, packed: bytes, flags: int, form: StoreForm) -> Signature:
+        """Raises :class:`ValueError` for bytes that no signature was packed into."""
+        if len(packed) < _SMALL_HEAD.size:
+            raise ValueError("it is too short")
+        text, normal, group, crc = _SMALL_HEAD.unpack_from(packed)
+        stored = packed[_SMALL_HEAD.size :]
+        if crc != _small_crc(text, normal, group, stored):
+            raise ValueError("its checksum differs")
+        keys, evidence = form.unpack(stored)
+        rows = Ragged(evidence, np.array([0, len(evidence)], np.int64))
+        digest = evidence_digests(rows, np.zeros(1, np.bool_))[0].tobytes()
+        signature = cls(digest, text, normal, flags, len(keys), keys, evidence)
+        return signature.in_group(group) if group else signature
+
+    def _pack_whole(self) -> bytes:
         head = _HEAD.pack(
             self.digest,
             self.text_digest,
@@ -97,6 +124,10 @@ class Signature(NamedTuple):
         return self._replace(digest=mixed.to_bytes(16, "little"), keys=keys, group=group)
 
 
+def _small_crc(text: int, normal: int, group: int, stored: bytes) -> int:
+    return crc32(stored, crc32(_SMALL_HEAD.pack(text, normal, group, 0)))
+
+
 def _check_packed(packed: bytes, size: int) -> None:
     """Refuses what native code must not see: a store may be damaged, or come from anywhere."""
     if len(packed) < _HEAD.size:
@@ -109,10 +140,13 @@ def _check_packed(packed: bytes, size: int) -> None:
         raise ValueError("its checksum differs")
 
 
-def stored_signature(row: Row, dtype: np.dtype[Any], url: str) -> Signature:
+def stored_signature(row: Row, method: Method, url: str) -> Signature:
     """The signature of a document in the store ``url``."""
+    form = None if row.flags & TOO_SHORT else method.store_form
     try:
-        return Signature.unpack(row.signature, dtype)
+        if form is not None:
+            return Signature.unpack_small(row.signature, row.flags, form)
+        return Signature.unpack(row.signature, method.evidence_dtype)
     except (ValueError, TypeError) as error:
         raise damaged(url, f"the signature of document {row.id!r}: {error}") from error
 

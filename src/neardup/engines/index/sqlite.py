@@ -18,8 +18,8 @@ from typing import Any
 
 from neardup.engines.index.seals import (
     CHECKSUM,
-    TALLY,
     Counted,
+    SqlWriter,
     Tally,
     check_gone,
     check_row,
@@ -27,12 +27,11 @@ from neardup.engines.index.seals import (
     read_counters,
     read_description,
     seal_of,
-    seal_of_gone,
     tallied,
     written_counters,
     written_description,
 )
-from neardup.engines.index.store import FORMAT, LOG, PAGE, Counters, Gone, Row, check_format
+from neardup.engines.index.store import FORMAT, PAGE, Counters, Gone, Row, check_format
 from neardup.errors import IndexStoreError
 
 BUSY_SECONDS = 60.0
@@ -233,36 +232,22 @@ class SqliteStore:
             self._db.close()
 
 
-class _Writer:
+class _Writer(SqlWriter):
+    mark = "?"
+
     def __init__(self, db: sqlite3.Connection, counters: Counters, tally: Tally) -> None:
+        super().__init__(counters, tally)
         self._db = db
-        self.counters, self.tally = counters, tally
+
+    def ask(self, query: str, values: Sequence[Any]) -> Iterable[tuple[Any, ...]]:
+        return self._db.execute(query, values)
+
+    def run(self, query: str, values: Sequence[Any]) -> int:
+        return self._db.execute(query, values).rowcount
 
     def put(self, rows: Sequence[Row]) -> None:
         self._db.executemany(INSERT, [(*row, seal_of(row)) for row in rows])
         self.tally = self.tally.with_rows(rows)
-
-    def remove(self, seq: int, rows: Iterable[int]) -> None:
-        for number, one in enumerate(rows, seq):
-            self._delete("seq = ?", one)
-            self._log(Gone(number, one, None))
-        self._prune(seq)
-
-    def expire(self, seq: int, before: int) -> int:
-        count = self._delete("time < ?", before)
-        self._log(Gone(seq, None, before))
-        self._prune(seq)
-        return count
-
-    def _delete(self, where: str, value: int) -> int:
-        self.tally = self.tally.without(self._db.execute(TALLY.format(where), [value]))
-        return self._db.execute(f"DELETE FROM documents WHERE {where}", [value]).rowcount
-
-    def _log(self, gone: Gone) -> None:
-        self._db.execute("INSERT INTO gone VALUES (?, ?, ?, ?)", [*gone, seal_of_gone(gone)])
-
-    def _prune(self, seq: int) -> None:
-        self._db.execute("DELETE FROM gone WHERE seq <= ?", [seq - LOG])
 
 
 class _Explained:
@@ -289,6 +274,8 @@ def _no_index(url: str) -> IndexStoreError:
 
 def _explain(url: str, error: sqlite3.Error, waited: float) -> IndexStoreError:
     code = getattr(error, "sqlite_errorcode", None) or 0
+    if isinstance(error, sqlite3.ProgrammingError) and "closed database" in str(error):
+        return IndexStoreError(f"The index {url} is closed.", hint="open it again.")
     if code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return IndexStoreError(
             f"The index {url} is being written by another process; waited {waited:g} seconds.",
@@ -298,10 +285,10 @@ def _explain(url: str, error: sqlite3.Error, waited: float) -> IndexStoreError:
         return IndexStoreError(f"{url} is no SQLite database.", hint="name another file.")
     if code & 0xFF == sqlite3.SQLITE_CORRUPT:
         return IndexStoreError(
-            f"The index {url} is damaged: SQLite says {error}.",
+            f"The index {url} is damaged: SQLite says {str(error).rstrip('.')}.",
             hint="restore it from a copy, or build it again.",
         )
     return IndexStoreError(
-        f"The index {url} cannot be used: SQLite says {error}.",
+        f"The index {url} cannot be used: SQLite says {str(error).rstrip('.')}.",
         hint="is the folder there, may it be written, and is there room on the disk?",
     )

@@ -10,10 +10,9 @@ decide each part with the functions of the batch engine. pyspark is imported whe
 A run uses the files in this order:
 
     spark_frames, spark_files   the input; files are divided into pieces that a task reads
-    spark_run                   the order of all following steps
+    spark_run                   the order of all following steps; documents of ``--against``
     calibration_jobs            tables that the method needs, and its calibration
     spark_signing               documents → keys and evidence
-    spark_references            documents of ``--against``, signed before all input
     bits_join, components       documents that meet → connected components
     large_components            components too large for one task, divided by verified pairs
     positions                   positions in the input and in the order of the policy

@@ -25,7 +25,7 @@ import pyarrow as pa
 from pyspark.sql import functions as sql
 
 from neardup.artefacts.artefact import Artefact, Mergeable, Need
-from neardup.artefacts.calibration import UNLIKE, Calibration
+from neardup.artefacts.calibration import FEW_NEIGHBOURS, UNLIKE, Calibration
 from neardup.decisions.order import group_codes
 from neardup.engines.batch import threshold_choice
 from neardup.engines.batch.table_pass import at_hand, count_references, stored_calibration
@@ -66,13 +66,26 @@ def calibrated(run: Run) -> Plan:
     if stored := stored_calibration(plan):
         return threshold_choice.with_calibration(plan, stored)
     if plan.planted_cut:
-        found = threshold_choice.planted_cut(run.input.local(), plan, run.progress)
+        found = _chosen_cut(run)
     elif threshold_choice.is_unlike(plan):
         found = Calibration(plan.method.threshold, UNLIKE)
     else:
         run.progress.stage("calibrating", unit="pairs")
         found = _found(replace(run, plan=_plain(plan), stages=run.stages.under("usual")), plan)
     return threshold_choice.with_calibration(plan, found)
+
+
+def _chosen_cut(run: Run) -> Calibration:
+    """As in ``engines/batch/table_pass.py``."""
+    if run.plan.method.groups_choose:
+        plan = threshold_choice.wide_plan(run.plan)
+        wide = replace(run, plan=plan, stages=run.stages.under("wide"))
+        nodes, pairs, _ = _compared(wide, plan.method)
+        wide.stages.release()
+        found = threshold_choice.consistent_cut(run.plan, pairs, nodes.evidence)
+        if found.by != FEW_NEIGHBOURS:
+            return found
+    return threshold_choice.planted_cut(run.input.local(), run.plan, run.progress)
 
 
 def _plain(plan: Plan) -> Plan:
@@ -114,21 +127,14 @@ def _found(run: Run, plan: Plan) -> Calibration:
 
 def _consistent(run: Run, method: Method) -> Calibration:
     """The calibration by the consistency of groups, from all scored pairs."""
-    matched = run.matched()
-    table = matched.parts(functools.partial(compared_rows, method=method), COMPARED).toArrow()
-    nodes = _nodes(matched.documents)
-    order = np.argsort(nodes.names, kind="stable")
-    a, b = (
-        order[np.searchsorted(nodes.names[order], _bytes(table, side, np.uint64))]
-        for side in ("a", "b")
-    )
-    pairs = Pairs(np.minimum(a, b), np.maximum(a, b), _bytes(table, "score", np.float64))
+    nodes, pairs, table = _compared(run, method)
     by_pair = np.lexsort((pairs.b, pairs.a))
-    keys = (pairs.a * len(order) + pairs.b)[by_pair]
+    count = len(nodes.names)
+    keys = (pairs.a * count + pairs.b)[by_pair]
     flags = [_bytes(table, name, np.bool_)[by_pair] for name in ("refused", "thin")]
 
     def compare(a: Array, b: Array) -> Comparisons:
-        wanted = np.minimum(a, b) * len(order) + np.maximum(a, b)
+        wanted = np.minimum(a, b) * count + np.maximum(a, b)
         at = np.searchsorted(keys, wanted)
         return Comparisons(pairs.score[by_pair][at], *(flag[at] for flag in flags))
 
@@ -145,6 +151,23 @@ def _consistent(run: Run, method: Method) -> Calibration:
     )
     run.stages.release()
     return found
+
+
+def _compared(run: Run, method: Method) -> tuple[Nodes, Pairs, pa.Table]:
+    """All nodes and their scored pairs, and the table of these pairs with what else is known."""
+    matched = run.matched()
+    table = matched.parts(functools.partial(compared_rows, method=method), COMPARED).toArrow()
+    nodes = _nodes(matched.documents)
+    order = np.argsort(nodes.names, kind="stable")
+    a, b = (
+        order[np.searchsorted(nodes.names[order], _bytes(table, side, np.uint64))]
+        for side in ("a", "b")
+    )
+    return (
+        nodes,
+        Pairs(np.minimum(a, b), np.maximum(a, b), _bytes(table, "score", np.float64)),
+        table,
+    )
 
 
 def compared_rows(
@@ -226,7 +249,7 @@ def _nodes(documents: DataFrame) -> Nodes:
 
 
 def recognised_pairs(run: Run, a: Array, b: Array, floor: int) -> Array:
-    """``engines/batch/readable_pairs.py``, where the texts are read and compared by tasks."""
+    """``engines/batch/batch_run.py``, where the texts are read and compared by tasks."""
     pairs = pa.table({"number": np.arange(len(a)), "low": signed(a), "high": signed(b)})
     texts = run.stages.keep("recognised", texts_of(run, np.unique(np.concatenate([a, b]))))
     one = texts.select(sql.col("digest").alias("low"), sql.col("text").alias("one"))

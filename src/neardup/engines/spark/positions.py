@@ -295,6 +295,31 @@ def without_repeated(
     return marked.select(*documents.columns)
 
 
+def named_by_place(documents: DataFrame, files: Sequence[str]) -> tuple[DataFrame, Shared | None]:
+    """Gives more colons to the name file:row of a document without an id, where another document of
+    the file has that id, as on one machine."""
+    place = [_by_number(dict(enumerate(files)))[sql.col("file")], sql.col("row").cast("string")]
+    accepted = documents.where("rejected is null")
+    several = accepted.groupBy("file", "id").agg(sql.count("*").alias("_times")).where("_times > 1")
+    unnamed = sql.col("rejected").isNull() & sql.col("_times").isNotNull()
+    unnamed &= sql.col("id") == sql.concat_ws(":", *place)
+    marked = documents.join(several, ["file", "id"], "left").withColumn("_unnamed", unnamed)
+    count = marked.where("_unnamed").count()
+    if not count:
+        return documents, None
+    sign = "::"
+    while True:
+        name = sql.when(sql.col("_unnamed"), sql.concat_ws(sign, *place)).otherwise(sql.col("id"))
+        named = marked.withColumn("id", name)
+        taken = named.where("not _unnamed and rejected is null").select("id")
+        chosen = named.where("_unnamed")
+        if not chosen.join(taken, "id", "left_semi").limit(1).count():
+            break
+        sign += "::"
+    example: Any = chosen.agg(sql.min_by("id", "position")).first()
+    return named.select(*documents.columns), Shared(0, 0, example[0], count)
+
+
 def _by_number(names: Mapping[int, str]) -> Column:
     return sql.create_map(*[sql.lit(x) for item in names.items() for x in item])
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import _native
-from neardup.documents.columns import DocumentBatch, Rejected
+from neardup.documents.columns import DocumentBatch, Rejected, generated_ids
 from neardup.engines.spark import positions
 from neardup.engines.spark.spark_columns import (
     BROUGHT,
@@ -81,7 +81,13 @@ def _accepted(taken: Taken, plan: Plan, seen: _native.IdSet) -> pa.RecordBatch:
     prepared = replace(prepared, text_digests=text_digests(records))
     columns = {
         **prepared_rows(
-            prepared, records.column("id"), groups_of(records, plan), plan, seen, taken.file
+            prepared,
+            records.column("id"),
+            groups_of(records, plan),
+            plan,
+            seen,
+            taken.file,
+            names=_distinct(taken.batch),
         ),
         "file": pa.array(np.full(len(records), taken.file, np.int32)),
         "row": records.column("row"),
@@ -97,10 +103,19 @@ def evidence_rows(taken: Iterator[Taken], plan: Plan) -> Iterator[pa.RecordBatch
         records = part.batch.records
         prepared = plan.method.prepare(records, plan.artefacts)
         ids, groups = records.column("id"), groups_of(records, plan)
-        rows = prepared_rows(prepared, ids, groups, plan, seen, part.file)
+        names = _distinct(part.batch)
+        rows = prepared_rows(prepared, ids, groups, plan, seen, part.file, names=names)
         brings = rows["evidence"].is_valid()
         columns = {name: rows[name].filter(brings) for name in BROUGHT.names}
         yield filled(columns, len(columns["node"]), BROUGHT)
+
+
+def _distinct(batch: DocumentBatch) -> pa.Array:
+    """The ids, marked where a document has none and is named by its place: another document of the
+    file may have that as its id."""
+    ids, rows = batch.records.column("id"), batch.records.column("row")
+    marked = pc.binary_join_element_wise(ids, pa.scalar("", ids.type), pa.scalar("\0", ids.type))
+    return pc.if_else(pc.equal(ids, generated_ids(batch.file, rows)), marked, ids)
 
 
 def prepared_rows(
@@ -110,14 +125,18 @@ def prepared_rows(
     plan: Plan,
     seen: _native.IdSet,
     file: int,
+    names: pa.Array | None = None,
 ) -> dict[str, pa.Array]:
-    """The columns of prepared documents; ``seen`` has the nodes that the task has sent already."""
+    """The columns of prepared documents; ``seen`` has the nodes that the task has sent already.
+    ``names`` are unique in the file, by default the ids."""
     keys, probes = all_keys(prepared, plan)
     nodes = np.ascontiguousarray(prepared.digests[:, 0])
     if plan.method.confirms_copies:
         keys, probes = _with_key(keys, probes, nodes)
         # An id is unique in its file, but documents of other files may have it too.
-        nodes = id_digests(ids) ^ (np.array([file], np.int64).view(np.uint64) * SPREAD)
+        nodes = id_digests(ids if names is None else names) ^ (
+            np.array([file], np.int64).view(np.uint64) * SPREAD
+        )
     if within is not None:
         codes = group_digests(within)
         nodes = nodes ^ codes

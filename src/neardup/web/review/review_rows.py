@@ -131,6 +131,6 @@ def why(facts: Facts, row: int, said: Data) -> str:
 _REASONS = {
     "unique": "Kept: it matches no kept document before it.",
     "representative": "Kept: it has duplicates.",
-    "too_short": "Kept: it is too short to compare.",
-    "equal": "Set aside: it is too short to compare, and equal to a kept document.",
+    "too_short": "Kept: it is too short or too repetitive to compare.",
+    "equal": "Set aside: it is too short or too repetitive to compare, but equal to one.",
 }

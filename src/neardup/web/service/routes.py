@@ -23,8 +23,7 @@ from neardup.web.doors import Door
 from neardup.web.limits import busy
 from neardup.web.problems import MEDIA
 from neardup.web.service import responses
-from neardup.web.service.bodies import Object, object_of
-from neardup.web.service.document_stream import LINES_MEDIA, Stream
+from neardup.web.service.bodies import LINES_MEDIA, Object, Stream, object_of
 from neardup.web.service.responses import Problem, found, respond
 from neardup.web.service.tools import compared, grouped
 from neardup.web.service.writer import Add, Remove, Update

@@ -21,6 +21,7 @@ from neardup.engines.index.flow.watched_folder import FolderSource
 from neardup.engines.index.flow.workplace import Work
 from neardup.engines.index.index import Index
 from neardup.errors import SettingsError, UsageError
+from power import Disk
 
 
 class Place:
@@ -317,3 +318,24 @@ def test_everything_that_is_wrong_is_said_before_anything_is_moved(tmp_path: Pat
     inside = str(tmp_path / "news.db")
     (one,) = problems(str(tmp_path), inside, forward=tmp_path / "out")
     assert "would be taken for an item" in one
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl"])
+@pytest.mark.parametrize("synced", [True, False])
+def test_no_item_is_lost_when_the_power_fails(
+    name: str, synced: bool, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = story(1)
+    content = text if name == "a.txt" else json.dumps({"id": "a", "text": text})
+    if synced:  # by whoever put it there
+        place.drop(name, content)
+    disk = Disk(place.root)
+    if not synced:
+        place.drop(name, content)
+    with disk.recording(monkeypatch):
+        place.work_off()
+    durable = disk.moment()[1]
+    assert any(text.encode() in (durable[at] or b"") for at in durable if at.startswith("out/"))
+    for state in disk.states if synced else []:
+        assert any(text.encode() in (held or b"") for held in state.values())
+    disk.close()

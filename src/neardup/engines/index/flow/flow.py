@@ -305,6 +305,7 @@ class Flow:
         self._guarded(lambda: self.places.write_notes(notes, self.clock()))
         for decision in decisions:
             failed += not self._guarded(partial(self._place, batch, decision))
+        failed += not self._guarded(self.places.sync)
         if failed or batch.left():
             self._waiting[batch.folder] = max(failed, batch.left())
         else:

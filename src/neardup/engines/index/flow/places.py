@@ -54,6 +54,7 @@ class Places:
     aside: Path
     unreadable: Path
     command: Sequence[str] = ()
+    _changed: set[Path] = field(default_factory=set, init=False, compare=False)
 
     @property
     def folders(self) -> dict[str, Path]:
@@ -81,7 +82,7 @@ class Places:
         for entry, outcome in decided:
             if outcome.what != ORIGINAL:
                 target = self._target(entry, outcome.what, notes)
-                target.parent.mkdir(parents=True, exist_ok=True)
+                self._make(target.parent)
                 notes[_note_of(target)] = files.as_json(_note(entry, outcome, now))
         files.write_all(notes)
 
@@ -100,7 +101,7 @@ class Places:
             staged.unlink()
             return None
         target = self._target(entry, outcome.what)
-        target.parent.mkdir(parents=True, exist_ok=True)
+        self._make(target.parent)
         if outcome.what != ORIGINAL and not _note_of(target).exists():
             self.write_notes([(entry, outcome)], now)
         try:
@@ -113,12 +114,22 @@ class Places:
             return self.complete(batch, entry, outcome.what)
         return target
 
+    def _make(self, folder: Path) -> None:
+        files.make_folder(folder)
+        self._changed.add(folder)
+
+    def sync(self) -> None:
+        """Sync the folders that got items since the last time, before their batch is dropped."""
+        files.sync(folder for folder in self._changed if folder.is_dir())
+        self._changed.clear()
+
     def complete(self, batch: Batch, entry: Entry, what: str) -> Path:
         """Rename a complete copy; if there is no copy, it was renamed before."""
         part, target = self._part(batch, entry, what), self.folders[what] / entry.name
         if part.exists():
             target = self._target(entry, what)
             part.rename(target)
+            self._changed.add(target.parent)
         batch.staged(entry, f".{what}").unlink()
         return target
 

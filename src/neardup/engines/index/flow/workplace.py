@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -120,7 +120,9 @@ class Work:
     def _make(self) -> None:
         """Make one level at a time, so that a watched folder which is gone is not made again."""
         for folder in (self.folder, self._batches, self._taken):
-            folder.mkdir(exist_ok=True)
+            if not folder.is_dir():
+                folder.mkdir(exist_ok=True)
+                files.sync([folder.parent])
 
     def batches(self) -> Iterator[Batch]:
         """All unfinished batches, in order."""
@@ -145,10 +147,15 @@ class Work:
         return Batch(whole, tuple(entries), piece)
 
     def claim(self, batch: Batch, arrived: Sequence[WholeFile]) -> None:
-        """Move files of the source into the batch; files that are gone are skipped."""
+        """Move files of the source into the batch; files that are gone are skipped. They are on
+        the disk before the index has them: after a power cut, a file that was back in its folder
+        would be a copy of itself."""
+        moved: dict[Path, Path] = {}
         for entry, file in zip(batch.entries, arrived, strict=True):
             with suppress(FileNotFoundError):
                 os.rename(file.path, batch.staged(entry))
+                moved[batch.staged(entry)] = file.path.parent
+        _settle(moved)
 
     def take(self, file: WholeFile) -> Taken | None:
         """Claim a file of several items; None if it is gone."""
@@ -161,6 +168,8 @@ class Work:
         except FileNotFoundError:
             self.drop(taken)
             return None
+        files.sync([self._taken])
+        _settle({taken.file: file.path.parent})
         return taken
 
     def taken(self) -> Iterator[Taken]:
@@ -203,6 +212,13 @@ class Work:
         except BaseException:
             shutil.rmtree(unfinished, ignore_errors=True)
             raise
+
+
+def _settle(moved: Mapping[Path, Path]) -> None:
+    """Syncs files that were moved, their new folders, and then the folders where they were."""
+    files.sync(moved)
+    files.sync({path.parent for path in moved})
+    files.sync(folder for folder in set(moved.values()) if folder.is_dir())
 
 
 def entry_of(item: Item, number: int, id: str, name: str) -> Entry:

@@ -1,0 +1,97 @@
+#include "bindings/bindings.hpp"
+#include "passages/copies.hpp"
+#include "passages/units.hpp"
+
+using namespace nb::literals;
+using neardup::Copies;
+using neardup::Copy;
+
+namespace {
+
+// One row after the other, as the structs lie in memory.
+template <typename T, typename Row>
+Out<T> give_rows(std::vector<Row> &&rows) {
+    auto owner = std::make_unique<std::vector<Row>>(std::move(rows));
+    auto *data = reinterpret_cast<T *>(owner->data());
+    const size_t size = owner->size() * sizeof(Row) / sizeof(T);
+    nb::capsule capsule(owner.release(), [](void *p) noexcept { delete static_cast<std::vector<Row> *>(p); });
+    return Out<T>(data, {size}, capsule);
+}
+
+void make(Copies *self, uint32_t words, uint32_t gram, uint32_t window, uint32_t gap, uint32_t most,
+          uint32_t similarity) {
+    if (!gram || !window || !words || gram > words) throw nb::value_error("expected 0 < gram <= words and 0 < window");
+    new (self) Copies({words, gram, window, gap, most, similarity});
+}
+
+void hold(Copies &self, In<uint64_t> words, In<int64_t> offsets) {
+    nb::gil_scoped_release release;
+    self.hold(words.data(), offsets.data(), offsets.size() - 1);
+}
+
+void find(Copies &self, In<uint32_t> documents) {
+    nb::gil_scoped_release release;
+    self.find(documents.data(), documents.size());
+}
+
+void index_held(Copies &self) {
+    nb::gil_scoped_release release;
+    self.index();
+}
+
+auto against(const Copies &self, In<uint64_t> words, In<int64_t> offsets) {
+    std::vector<Copy> out;
+    {
+        nb::gil_scoped_release release;
+        self.against(words.data(), offsets.data(), offsets.size() - 1, out);
+    }
+    return give_rows<uint32_t>(std::move(out));
+}
+
+auto places(const Copies &self) {
+    std::vector<int64_t> out;
+    {
+        nb::gil_scoped_release release;
+        for (const neardup::PassagePlace &place : self.places())
+            out.insert(out.end(), {int64_t{place.passage}, int64_t{place.document}, int64_t{place.begin},
+                                   int64_t{place.end}, place.copy});
+    }
+    return give(std::move(out));
+}
+
+auto text_spans(In<uint8_t> values, In<int64_t> offsets, const neardup::TextOptions &options, In<uint32_t> begins,
+                In<uint32_t> ends, In<int64_t> span_offsets, int unit) {
+    if (unit < 0 || unit > 3) throw nb::value_error("unit must be 0 (word), 1 (sentence), 2 (line) or 3 (paragraph)");
+    std::vector<neardup::TextSpan> out;
+    {
+        nb::gil_scoped_release release;
+        neardup::UnitFinder finder(options, static_cast<neardup::Unit>(unit));
+        std::vector<neardup::WordSpan> spans;
+        for (size_t d = 0; d + 1 < offsets.size(); ++d) {
+            spans.clear();
+            for (int64_t i = span_offsets.data()[d]; i < span_offsets.data()[d + 1]; ++i)
+                spans.push_back({begins.data()[i], ends.data()[i]});
+            finder.add(values.data() + offsets.data()[d],
+                       static_cast<size_t>(offsets.data()[d + 1] - offsets.data()[d]), spans.data(), spans.size(), out);
+        }
+    }
+    return give_rows<int64_t>(std::move(out));
+}
+
+}  // namespace
+
+void bind_passages(nb::module_ &m) {
+    nb::class_<Copies>(m, "Copies", "Passages that documents share, in words.")
+        .def("__init__", &make, "words"_a, "gram"_a, "window"_a, "gap"_a, "most"_a, "similarity"_a)
+        .def("hold", &hold, "words"_a, "offsets"_a, "Add documents as word hashes.")
+        .def("find", &find, "documents"_a, "Compare held documents, in this order, with those before them.")
+        .def("index", &index_held, "Store all grams of the held documents, for `against`.")
+        .def("against", &against, "words"_a, "offsets"_a,
+             "Copies between other documents and the held ones, seven numbers each.")
+        .def("copies", [](const Copies &self) { return give_rows<uint32_t>(std::vector(self.copies())); },
+             "Seven numbers each: document, begin, end, source, its begin and end, words that agree.")
+        .def("places", &places, "Five numbers each: passage, document, begin, end, copy or -1.")
+        .def("__len__", &Copies::documents);
+    m.def("text_spans", &text_spans, "values"_a, "offsets"_a, "options"_a, "begins"_a, "ends"_a, "span_offsets"_a,
+          "unit"_a, "Spans of words in the text, four numbers each: bytes from and to, characters from and to.");
+}

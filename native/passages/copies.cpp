@@ -1,0 +1,387 @@
+#include "passages/copies.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <unordered_map>
+
+#include "hash.hpp"
+#include "simd.hpp"
+
+namespace neardup {
+
+namespace {
+
+constexpr uint32_t none = UINT32_MAX;
+constexpr size_t block_words = size_t{1} << 22, first_slots = size_t{1} << 16;
+constexpr uint32_t agreeing = 3;  // words that must agree behind a gap
+constexpr int gap_cost = 2, drop_off = 24;
+
+struct Sampled {
+    uint32_t position;
+    uint64_t hash;
+};
+
+// Where the two texts agree behind a gap: so many words further in each.
+struct Gap {
+    uint32_t target, source;
+};
+
+// One side of an extension. `at` counts words away from the seed.
+struct Side {
+    uint32_t target = 0, source = 0, matched = 0;
+};
+
+// Words to the right of a place, or to its left in reverse, up to an end.
+struct Reader {
+    const uint32_t *from;
+    uint32_t size;
+    int step;
+    uint32_t operator[](uint32_t i) const { return from[static_cast<ptrdiff_t>(step) * i]; }
+};
+
+uint32_t agreement(const Reader &a, uint32_t i, const Reader &b, uint32_t j) {
+    const uint32_t most = std::min(a.size - i, b.size - j);
+    uint32_t n = 0;
+    while (n < most && a[i + n] == b[j + n]) ++n;
+    return n;
+}
+
+bool agrees(const Reader &a, uint32_t i, const Reader &b, uint32_t j, uint32_t count) {
+    if (i + count > a.size || j + count > b.size) return false;
+    for (uint32_t n = 0; n < count; ++n)
+        if (a[i + n] != b[j + n]) return false;
+    return true;
+}
+
+// The smallest gap behind which the texts agree again.
+bool crossing(const Reader &a, uint32_t i, const Reader &b, uint32_t j, uint32_t most, Gap &gap) {
+    for (uint32_t both = 1; both <= 2 * most; ++both)
+        for (uint32_t x = both > most ? both - most : 0; x <= std::min(both, most); ++x)
+            if (agrees(a, i + x, b, j + both - x, agreeing)) {
+                gap = {x, both - x};
+                return true;
+            }
+    return false;
+}
+
+// Extends from both starts; the end is where the score was best: +1 for a word that agrees, -2 for one in a gap.
+Side extended(const Reader &a, const Reader &b, uint32_t most_gap) {
+    Side at, best;
+    int score = 0, best_score = 0;
+    while (true) {
+        const uint32_t run = agreement(a, at.target, b, at.source);
+        at = {at.target + run, at.source + run, at.matched + run};
+        score += static_cast<int>(std::min(run, 1u << 20));
+        if (score > best_score) {
+            best = at;
+            best_score = score;
+        }
+        score = std::min(score, 1 << 20);
+        best_score = std::min(best_score, 1 << 20);
+        Gap gap{};
+        if (!most_gap || !crossing(a, at.target, b, at.source, most_gap, gap)) return best;
+        at.target += gap.target;
+        at.source += gap.source;
+        score -= gap_cost * static_cast<int>(std::max(gap.target, gap.source));
+        if (score < best_score - drop_off) return best;
+    }
+}
+
+uint64_t hash_of_gram(const uint32_t *words, uint32_t count) {
+    uint64_t hash = 0;
+    for (uint32_t i = 0; i < count; ++i) hash = std::rotl(hash, 1) ^ scramble(words[i]);
+    return hash;
+}
+
+}  // namespace
+
+// What one comparison needs, so that nothing is allocated for each document. The recent extensions are remembered by
+// their diagonal: a seed inside one of them is not extended again. A forgotten one costs time only.
+struct Copies::Scratch {
+    struct Recent {
+        uint64_t key = 0;
+        uint32_t begin = 0, end = 0, generation = 0;
+    };
+    std::vector<Sampled> sampled;
+    std::vector<uint64_t> hashes;
+    std::vector<Copy> copies;
+    std::vector<Recent> recent = std::vector<Recent>(4096);
+    uint32_t generation = 0;
+    Copy cover{};  // the copy that reaches furthest
+
+    void begin() {
+        copies.clear();
+        cover = {};
+        ++generation;
+    }
+    static uint64_t key(uint32_t source, uint32_t position, uint32_t at) {
+        return uint64_t{source} << 32 | (position - at);
+    }
+    Recent &slot(uint64_t key) { return recent[scramble(key) & (recent.size() - 1)]; }
+    bool is_done(uint64_t key, uint32_t position) {
+        const Recent &known = slot(key);
+        return known.generation == generation && known.key == key && known.begin <= position && position < known.end;
+    }
+    void remember(uint64_t key, uint32_t begin, uint32_t end) { slot(key) = {key, begin, end, generation}; }
+    void add(const Copy &copy) {
+        copies.push_back(copy);
+        if (copy.end > cover.end) cover = copy;
+    }
+};
+
+Copies::Copies(const CopySettings &settings) : settings_(settings), slots_(first_slots, Slot{0, none}) {}
+
+void Copies::hold(const uint64_t *words, const int64_t *offsets, size_t documents) {
+    for (size_t d = 0; d < documents; ++d) {
+        const auto size = static_cast<size_t>(offsets[d + 1] - offsets[d]);
+        if (size > block_left_) {
+            block_left_ = std::max(size, block_words);
+            blocks_.push_back(std::make_unique<uint32_t[]>(block_left_));
+            block_at_ = blocks_.back().get();
+        }
+        const uint64_t *from = words + offsets[d];
+        for (size_t i = 0; i < size; ++i) block_at_[i] = static_cast<uint32_t>(from[i]);
+        starts_.push_back(block_at_);
+        sizes_.push_back(static_cast<uint32_t>(size));
+        block_at_ += size;
+        block_left_ -= size;
+    }
+}
+
+// In each window the rightmost gram with the smallest hash. A document with fewer grams than a window has one window.
+void Copies::sample(const Target &target, uint32_t window, Scratch &scratch) const {
+    const uint32_t k = settings_.gram;
+    scratch.sampled.clear();
+    if (target.size < k) return;
+    const uint32_t grams = target.size - k + 1;
+    std::vector<uint64_t> &hashes = scratch.hashes;
+    hashes.resize(grams);
+    uint64_t rolling = hash_of_gram(target.words, k);
+    for (uint32_t i = 0;; ++i) {
+        hashes[i] = scramble(rolling);
+        if (i + 1 == grams) break;
+        rolling = std::rotl(rolling, 1) ^ std::rotl(scramble(target.words[i]), static_cast<int>(k)) ^
+                  scramble(target.words[i + k]);
+    }
+    window = std::min(window, grams);
+    uint32_t least = none;
+    for (uint32_t end = window; end <= grams; ++end) {
+        const uint32_t begin = end - window;
+        if (least == none || least < begin) {
+            least = begin;
+            for (uint32_t i = begin + 1; i < end; ++i)
+                if (hashes[i] <= hashes[least]) least = i;
+        } else if (hashes[end - 1] <= hashes[least]) {
+            least = end - 1;
+        } else {
+            continue;
+        }
+        scratch.sampled.push_back({least, hashes[least]});
+    }
+}
+
+uint32_t Copies::head_of(uint64_t hash) const {
+    const size_t mask = slots_.size() - 1;
+    const auto tag = static_cast<uint32_t>(hash >> 32);
+    for (size_t i = hash & mask;; i = (i + 1) & mask) {
+        if (slots_[i].head == none) return none;
+        if (slots_[i].tag == tag) return slots_[i].head;
+    }
+}
+
+void Copies::grow() {
+    std::vector<Slot> old(slots_.size() * 2, Slot{0, none});
+    old.swap(slots_);
+    const size_t mask = slots_.size() - 1;
+    const uint32_t k = settings_.gram;
+    for (const Slot &slot : old) {
+        if (slot.head == none) continue;
+        const Entry &entry = entries_[slot.head];
+        size_t i = scramble(hash_of_gram(words(entry.document) + entry.position, k)) & mask;
+        while (slots_[i].head != none) i = (i + 1) & mask;
+        slots_[i] = slot;
+    }
+}
+
+// The earliest places come first; after `most` of them a gram is no longer stored.
+void Copies::store(uint32_t document, uint32_t position, uint64_t hash) {
+    if (used_ * 2 >= slots_.size()) grow();
+    const size_t mask = slots_.size() - 1;
+    const auto tag = static_cast<uint32_t>(hash >> 32);
+    size_t i = hash & mask;
+    while (slots_[i].head != none && slots_[i].tag != tag) i = (i + 1) & mask;
+    const auto number = static_cast<uint32_t>(entries_.size());
+    if (slots_[i].head == none) {
+        slots_[i] = {tag, number};
+        ++used_;
+    } else {
+        uint32_t last = slots_[i].head, count = 1;
+        for (; entries_[last].next != none; last = entries_[last].next) ++count;
+        if (count >= settings_.most) return;
+        entries_[last].next = number;
+    }
+    entries_.push_back({document, position, none});
+}
+
+// Whether the seed is real; a copy that is long enough is added to the scratch.
+bool Copies::extend(const Target &target, const Entry &seed, uint32_t position, Scratch &scratch) const {
+    const uint32_t k = settings_.gram, at = seed.position;
+    const uint32_t *source = words(seed.document);
+    const uint32_t source_size = sizes_[seed.document];
+    const Reader right{target.words + position, target.size - position, 1},
+        source_right{source + at, source_size - at, 1};
+    if (!agrees(right, 0, source_right, 0, k)) return false;
+    const Reader left{target.words + position - 1, position, -1}, source_left{source + at - 1, at, -1};
+    const uint32_t run_right = agreement(right, 0, source_right, 0), run_left = agreement(left, 0, source_left, 0);
+    scratch.remember(Scratch::key(seed.document, position, at), position - run_left, position + run_right);
+    Side after{run_right, run_right, run_right}, before{run_left, run_left, run_left};
+    const bool same = target.held && seed.document == target.document;
+    // Inside one document a gap could lead to a place that is too near, so copies there are exact.
+    if (settings_.gap && !same) {
+        after = extended(right, source_right, settings_.gap);
+        before = extended(left, source_left, settings_.gap);
+    }
+    const Copy whole{target.document,     position - before.target, position + after.target, seed.document,
+                     at - before.source, at + after.source,        before.matched + after.matched};
+    const uint32_t longer = std::max(whole.end - whole.begin, whole.source_end - whole.source_begin);
+    if (std::min(whole.end - whole.begin, whole.source_end - whole.source_begin) >= settings_.words &&
+        uint64_t{whole.matched} * 100 >= uint64_t{settings_.similarity} * longer) {
+        scratch.add(whole);
+        // A seed behind a gap lies on another diagonal and would find the same copy again.
+        scratch.remember(Scratch::key(seed.document, whole.end, whole.source_end), position, whole.end);
+        scratch.remember(Scratch::key(seed.document, whole.begin, whole.source_begin), whole.begin, position);
+    } else if (run_left + run_right >= settings_.words) {
+        scratch.add({target.document, position - run_left, position + run_right, seed.document, at - run_left,
+                     at + run_right, run_left + run_right});
+    }
+    return true;
+}
+
+void Copies::compare(const Target &target, Scratch &scratch) const {
+    for (const Sampled &seed : scratch.sampled) {
+        for (uint32_t e = head_of(seed.hash); e != none; e = entries_[e].next) {
+            const uint64_t key = Scratch::key(entries_[e].document, seed.position, entries_[e].position);
+            if (!scratch.is_done(key, seed.position)) extend(target, entries_[e], seed.position, scratch);
+        }
+    }
+}
+
+namespace {
+
+// As few copies as possible that cover what all of them cover: from left to right, the one that reaches furthest.
+void covering(std::vector<Copy> &found, std::vector<Copy> &out) {
+    std::stable_sort(found.begin(), found.end(), [](const Copy &a, const Copy &b) { return a.begin < b.begin; });
+    uint32_t reached = 0;
+    for (size_t i = 0; i < found.size();) {
+        if (found[i].begin > reached) reached = found[i].begin;
+        const Copy *best = nullptr;
+        for (; i < found.size() && found[i].begin <= reached; ++i)
+            if (found[i].end > reached && (!best || found[i].end > best->end)) best = &found[i];
+        if (!best) continue;
+        out.push_back(*best);
+        reached = best->end;
+    }
+}
+
+}  // namespace
+
+void Copies::find(const uint32_t *documents, size_t count) {
+    Scratch scratch;
+    const uint32_t m = settings_.words, k = settings_.gram;
+    for (size_t n = 0; n < count; ++n) {
+        const Target target{words(documents[n]), sizes_[documents[n]], documents[n], true};
+        if (target.size < m) continue;
+        sample(target, settings_.window, scratch);
+        scratch.begin();
+        // Every run of m words around a seed lies inside the cover: nothing new can be found, or need be stored.
+        const auto inside = [&](uint32_t position) {
+            const uint32_t from = position + k > m ? position + k - m : 0;
+            return scratch.cover.begin <= from && scratch.cover.end >= std::min(target.size, position + m);
+        };
+        const std::vector<Sampled> &sampled = scratch.sampled;
+        for (size_t i = 0; i < sampled.size(); ++i) {
+            const Sampled &seed = sampled[i];
+#if defined(__GNUC__) || defined(__clang__)
+            if (i + 8 < sampled.size()) __builtin_prefetch(&slots_[sampled[i + 8].hash & (slots_.size() - 1)]);
+#endif
+            if (inside(seed.position)) continue;
+            for (uint32_t e = head_of(seed.hash); e != none && !inside(seed.position); e = entries_[e].next) {
+                const Entry &entry = entries_[e];
+                const bool same = entry.document == target.document;
+                if (same && (entry.position > seed.position || seed.position - entry.position < m)) continue;
+                const uint64_t key = Scratch::key(entry.document, seed.position, entry.position);
+                if (!scratch.is_done(key, seed.position)) extend(target, entry, seed.position, scratch);
+            }
+            if (!inside(seed.position)) store(target.document, seed.position, seed.hash);
+        }
+        covering(scratch.copies, copies_);
+    }
+}
+
+void Copies::index() {
+    Scratch scratch;
+    for (uint32_t d = 0; d < documents(); ++d) {
+        sample({words(d), sizes_[d], d, true}, 1, scratch);
+        for (const Sampled &gram : scratch.sampled) store(d, gram.position, gram.hash);
+    }
+}
+
+void Copies::against(const uint64_t *words, const int64_t *offsets, size_t documents, std::vector<Copy> &out) const {
+    Scratch scratch;
+    std::vector<uint32_t> narrow;
+    for (size_t d = 0; d < documents; ++d) {
+        narrow.assign(words + offsets[d], words + offsets[d + 1]);
+        const Target target{narrow.data(), static_cast<uint32_t>(narrow.size()), static_cast<uint32_t>(d), false};
+        sample(target, settings_.window, scratch);
+        scratch.begin();
+        compare(target, scratch);
+        out.insert(out.end(), scratch.copies.begin(), scratch.copies.end());
+    }
+}
+
+namespace {
+
+struct Span {
+    uint32_t begin, end, passage;
+};
+
+// Whether two spans have four fifths of the longer one in common.
+bool alike(const Span &a, const Span &b) {
+    const uint64_t from = std::max(a.begin, b.begin), to = std::min(a.end, b.end);
+    return to > from && (to - from) * 5 >= uint64_t{4} * std::max(a.end - a.begin, b.end - b.begin);
+}
+
+auto from(std::vector<Span> &spans, uint32_t begin) {
+    return std::lower_bound(spans.begin(), spans.end(), begin, [](const Span &s, uint32_t b) { return s.begin < b; });
+}
+
+}  // namespace
+
+std::vector<PassagePlace> Copies::places() const {
+    std::unordered_map<uint32_t, std::vector<Span>> known;
+    std::vector<PassagePlace> out;
+    uint32_t passages = 0;
+    const auto insert = [&](uint32_t document, Span span) {
+        std::vector<Span> &spans = known[document];
+        spans.insert(from(spans, span.begin), span);
+    };
+    for (size_t c = 0; c < copies_.size(); ++c) {
+        const Copy &copy = copies_[c];
+        Span source{copy.source_begin, copy.source_end, none};
+        const uint32_t slack = (source.end - source.begin) / 4;
+        std::vector<Span> &spans = known[copy.source];
+        auto at = from(spans, source.begin > slack ? source.begin - slack : 0);
+        for (; at != spans.end() && at->begin <= source.begin + slack && source.passage == none; ++at)
+            if (alike(*at, source)) source.passage = at->passage;
+        if (source.passage == none) {
+            source.passage = passages++;
+            insert(copy.source, source);
+            out.push_back({source.passage, copy.source, source.begin, source.end, -1});
+        }
+        insert(copy.document, {copy.begin, copy.end, source.passage});
+        out.push_back({source.passage, copy.document, copy.begin, copy.end, static_cast<int64_t>(c)});
+    }
+    return out;
+}
+
+}  // namespace neardup

@@ -1,0 +1,103 @@
+// Passages that documents share: seeds from sampled word grams, verified and extended to their full length.
+//
+// The words of all documents are held as 32-bit hashes. Of each document a sample of its grams (runs of `gram` words)
+// is looked up: in every window of `window` grams the one with the smallest hash (winnowing; Schleimer, Wilkerson and
+// Aiken 2003), so documents that share `gram + window - 1` words share a sampled gram. An equal gram is a seed. The
+// seed is extended word by word in both directions; where the words differ, the extension goes on behind a gap of at
+// most `gap` words on either side if enough words agree there (as BLAST does with its drop-off). What is reported is
+// a copy: two spans of words, and how many of their words agree.
+//
+// Documents are taken in a given order, and each is compared only with what came before it, as in LZ77: a copy names
+// an earlier place with the same text. With gap = 0, a word is inside a copy if and only if it lies in a run of
+// `words` words that stands at an earlier place (of the same document: at least `words` words before), unless a gram
+// occurs more than `most` times. Grams inside a copy are not looked up again and not stored, because what they would
+// find is inside the copy. So a page that 100,000 documents share is stored once, and one word repeated a million
+// times is one copy.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace neardup {
+
+struct CopySettings {
+    uint32_t words = 20;       // the shortest copy
+    uint32_t gram = 6;         // words of a seed
+    uint32_t window = 8;       // a seed is sampled from so many grams
+    uint32_t gap = 8;          // words without a counterpart that an extension may cross
+    uint32_t most = 16;        // places that are tried for a gram
+    uint32_t similarity = 75;  // percent of the words of a copy that must agree
+};
+
+// Words [begin, end) of `document` are those of `source`, up to edits; `matched` of them agree.
+struct Copy {
+    uint32_t document, begin, end, source, source_begin, source_end, matched;
+};
+
+// A place of a passage. The first place has no source: `copy` is -1, else the index of the copy.
+struct PassagePlace {
+    uint32_t passage, document, begin, end;
+    int64_t copy;
+};
+
+class Copies {
+  public:
+    explicit Copies(const CopySettings &settings);
+    Copies(const Copies &) = delete;
+
+    // Adds documents, numbered in the order of their arrival.
+    void hold(const uint64_t *words, const int64_t *offsets, size_t documents);
+
+    // Compares these held documents with those before them, and appends the copies that cover all that was found.
+    void find(const uint32_t *documents, size_t count);
+
+    // Stores the grams of all held documents, every one of them: for `against`.
+    void index();
+
+    // All copies between the held documents (`source`) and others (`document`, numbered from 0). May be called from
+    // several threads.
+    void against(const uint64_t *words, const int64_t *offsets, size_t documents, std::vector<Copy> &out) const;
+
+    const std::vector<Copy> &copies() const { return copies_; }
+    size_t documents() const { return starts_.size(); }
+    size_t words_of(size_t document) const { return sizes_[document]; }
+
+    // Groups the places of copies: a copy belongs to the passage of an earlier place that has most of its words.
+    std::vector<PassagePlace> places() const;
+
+  private:
+    struct Entry {
+        uint32_t document, position, next;
+    };
+    struct Slot {
+        uint32_t tag, head;
+    };
+    struct Target {
+        const uint32_t *words;
+        uint32_t size, document;
+        bool held;
+    };
+    struct Scratch;
+
+    const uint32_t *words(uint32_t document) const { return starts_[document]; }
+    void sample(const Target &target, uint32_t window, Scratch &scratch) const;
+    void compare(const Target &target, Scratch &scratch) const;
+    bool extend(const Target &target, const Entry &seed, uint32_t position, Scratch &scratch) const;
+    void store(uint32_t document, uint32_t position, uint64_t hash);
+    uint32_t head_of(uint64_t hash) const;
+    void grow();
+
+    CopySettings settings_;
+    std::vector<std::unique_ptr<uint32_t[]>> blocks_;
+    size_t block_left_ = 0;
+    uint32_t *block_at_ = nullptr;
+    std::vector<const uint32_t *> starts_;
+    std::vector<uint32_t> sizes_;
+    std::vector<Entry> entries_;
+    std::vector<Slot> slots_;
+    size_t used_ = 0;
+    std::vector<Copy> copies_;
+};
+
+}  // namespace neardup

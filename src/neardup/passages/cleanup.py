@@ -1,0 +1,306 @@
+"""Removes copies of passages from documents, in the format of the input, and keeps one of each.
+
+Which copy stays is the order of ``keep``, as in ``dedup``: documents are compared in that order, so
+the place that comes first is the original, and originals are never removed. Only whole units are
+removed. An edited copy of text that is itself removed stays, because nothing like it would be left.
+Every document is written, also one of which nothing remains; characters are counted before and
+after, and must add up. The input is not changed: the cleaned documents are an application
+(``runs/history.py``) to the passage run, and ``neardup undo`` takes it back.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup import _native
+from neardup.arguments import PassageArguments
+from neardup.documents import Collection, DocumentBatch, collect
+from neardup.documents.columns import Mask
+from neardup.documents.folder import FolderSource
+from neardup.documents.jsonl import JsonlSource
+from neardup.documents.lists import ListSource
+from neardup.documents.lost import LostSource
+from neardup.errors import ConservationError, SettingsError, UsageError
+from neardup.passages.passage_tables import CLASSES, Passages, merged, passages_of
+from neardup.passages.search import PassageSettings, settings_of
+from neardup.progress import Progress
+from neardup.runs.application import APPLIED
+from neardup.runs.checksums import digests_of, file_digest, write_checksums
+from neardup.runs.filled_sources import Fills, filled_source
+from neardup.runs.run_folder import write_table, write_text
+from neardup.text.text_options import Text
+from neardup.text.words import buffers
+from neardup.wording import many
+
+USUAL = tuple(name for name in CLASSES if name != "quotation")
+CLEANED, REMOVED = "documents", "removed.parquet"
+FLOOR = 5
+REMOVALS = pa.schema(
+    [
+        pa.field("id", pa.large_string()),
+        pa.field("file", pa.large_string()),
+        pa.field("row", pa.int64()),
+        pa.field("characters", pa.int64()),
+        pa.field("removed", pa.int64()),
+        pa.field("words_left", pa.int64()),
+        pa.field("below_floor", pa.bool_()),
+        pa.field("spans", pa.list_(pa.struct([("begin", pa.int64()), ("end", pa.int64())]))),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Cleaning:
+    """What ``clean`` removes: ``remove`` are classes, ``floor`` is the number of words below which
+    a cleaned document is reported; ``annotate`` marks spans instead of removing them."""
+
+    remove: Sequence[str] = USUAL
+    floor: int = FLOOR
+    annotate: bool = False
+
+    def __post_init__(self) -> None:
+        for name in self.remove:
+            if name not in CLASSES:
+                raise SettingsError(
+                    f"There is no class of passages {name!r}.",
+                    hint=f"classes are {', '.join(CLASSES)}.",
+                )
+
+
+@dataclass
+class _Changed:
+    """A document that gets another text, or marks."""
+
+    number: int
+    before: int
+    after: int
+    words: int
+    spans: list[tuple[int, int]] = field(default_factory=list)
+
+
+class Cleaned:
+    """The cleaned documents of a passage run. ``documents`` has the type of the input."""
+
+    def __init__(self, found: Passages, cleaning: Cleaning) -> None:
+        self.found, self.cleaning = found, cleaning
+        documents = found.documents
+        check_formats(documents.collection, annotate=cleaning.annotate)
+        self._fills = Fills(documents.total)
+        self.changed: list[_Changed] = []
+        self.untouched: list[str] = []  # pages, whose text has no place to be written to
+        self._collect(self._spans())
+        self._check()
+
+    def _spans(self) -> dict[int, list[tuple[int, int]]]:
+        found = self.found
+        chosen = np.isin(found.classes[0], list(self.cleaning.remove))
+        removed = (chosen[found.number] if len(chosen) else found.original) & ~found.original
+        removed &= ~found.edited_of(removed)
+        document = found.found.places[found.places, 1]
+        spans: dict[int, list[tuple[int, int]]] = {}
+        for number, begin, end in merged(document[removed], found.spans[removed]):
+            spans.setdefault(number, []).append((begin, end))
+        return spans
+
+    def _collect(self, spans: dict[int, list[tuple[int, int]]]) -> None:
+        numbers = np.array(sorted(spans), np.int64)
+
+        def work(first: int, batch: DocumentBatch) -> list[tuple[_Changed | str, str]]:
+            begin, end = np.searchsorted(numbers, (first, first + batch.records.num_rows))
+            rows = (numbers[begin:end] - first).tolist()
+            return [self._changed(batch, row, first + row, spans[first + row]) for row in rows]
+
+        positions = self.found.documents.numbers("positions")
+        for some in self.found.found.again(work):
+            for changed, text in some:
+                if isinstance(changed, str):
+                    self.untouched.append(changed)
+                else:
+                    self.changed.append(changed)
+                    self._fills.values[int(positions[changed.number])] = self._fields(changed, text)
+
+    def _changed(
+        self, batch: DocumentBatch, row: int, number: int, spans: list[tuple[int, int]]
+    ) -> tuple[_Changed | str, str]:
+        """What becomes of a document and its new text; the id of one that cannot be changed."""
+        text = batch.records.column("text")[row].as_py()
+        if not _is_writable(self.found.documents.collection, batch, row):
+            return batch.records.column("id")[row].as_py(), ""
+        rest = text if self.cleaning.annotate else without(text, spans)
+        count = len(_native.word_hashes(*buffers([rest]), Text().native())[0])
+        return _Changed(number, len(text), len(rest), count, spans), rest
+
+    def _fields(self, changed: _Changed, text: str) -> dict[str, Any]:
+        if self.cleaning.annotate:
+            return {"passages": [{"begin": begin, "end": end} for begin, end in changed.spans]}
+        return {self.found.documents.settings.text: text}
+
+    def _check(self) -> None:
+        counts = self.counts
+        if counts["characters"] != counts["kept_characters"] + counts["removed_characters"]:
+            raise ConservationError(f"{self.sentence()} does not add up: this is a bug in neardup.")
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        lengths = self.found.documents.numbers("lengths").copy()
+        removed = 0
+        for changed in self.changed:
+            lengths[changed.number] = changed.after
+            if not self.cleaning.annotate:
+                removed += sum(end - begin for begin, end in changed.spans)
+        return {
+            "documents": self.found.documents.total,
+            "changed": len(self.changed),
+            "below_floor": sum(each.words < self.cleaning.floor for each in self.changed)
+            if not self.cleaning.annotate
+            else 0,
+            "untouched": len(self.untouched),
+            "characters": self.found.counts["characters"],
+            "kept_characters": int(lengths.sum()),
+            "removed_characters": removed,
+        }
+
+    def sentence(self) -> str:
+        counts = self.counts
+        return (
+            f"{counts['characters']:,} characters = {counts['kept_characters']:,} kept + "
+            f"{counts['removed_characters']:,} removed, in {many(counts['documents'], 'document')}"
+        )
+
+    @cached_property
+    def removals(self) -> pa.Table:
+        """Every document that was changed, with what was removed from it."""
+        documents = self.found.documents
+        numbers = [each.number for each in self.changed]
+        columns = {
+            "id": documents.id_column().take(pa.array(numbers, pa.int64())),
+            "file": documents.file_column().take(pa.array(numbers, pa.int64())),
+            "row": documents.numbers("rows")[numbers] if numbers else [],
+            "characters": [each.before for each in self.changed],
+            "removed": [each.before - each.after for each in self.changed],
+            "words_left": [each.words for each in self.changed],
+            "below_floor": [
+                not self.cleaning.annotate and each.words < self.cleaning.floor
+                for each in self.changed
+            ],
+            "spans": [[{"begin": b, "end": e} for b, e in each.spans] for each in self.changed],
+        }
+        return pa.table(columns, schema=REMOVALS)
+
+    @property
+    def collection(self) -> Collection:
+        original = self.found.documents.collection
+        twins = [filled_source(source, self._fills) for source in original.sources]
+        return Collection(twins, self.found.documents.settings.limit, original.inputs)
+
+    @property
+    def _everything(self) -> Mask:
+        keep: npt.NDArray[np.bool_] = np.ones(self.found.documents.total, np.bool_)
+        return keep
+
+    @cached_property
+    def documents(self) -> Any:
+        return self.collection.kept(self._everything)
+
+    def write(self, folder: Path, run: Path | None = None) -> None:
+        """Write a new folder, ``applied.json`` last. ``run`` is the folder of the passage run."""
+        folder.mkdir(parents=True)
+        self.collection.write_kept(self._everything, folder, CLEANED)
+        write_table(self.removals, folder / REMOVED)
+        info = {
+            "format": 1,
+            "neardup": version("neardup"),
+            "run": file_digest(run / "run.json") if run else None,
+            "policy": {
+                "order": self.found.documents.settings.keep,
+                "remove": [*self.cleaning.remove],
+            },
+            "counts": self.counts,
+            "sentence": self.sentence(),
+            "files": digests_of(folder),
+        }
+        described = json.dumps(info, indent=2, ensure_ascii=False) + "\n"
+        write_checksums(folder, more={APPLIED: described.encode()})
+        write_text(folder / APPLIED, described)
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the passage run to ``folder`` and the cleaned documents to ``applied/1`` in it."""
+        from neardup.runs.history import apply_to
+
+        self.found.save(folder)
+        step, _ = apply_to(Path(folder), lambda: self)
+        return step.folder
+
+
+def without(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """The text without these spans, which are sorted and do not overlap."""
+    kept, at = [], 0
+    for begin, end in spans:
+        kept.append(text[at:begin])
+        at = end
+    return "".join([*kept, text[at:]])
+
+
+def check_formats(collection: Collection, *, annotate: bool) -> None:
+    """Refuses formats whose texts cannot be written back."""
+    for source in collection.sources:
+        if isinstance(source, LostSource):
+            continue
+        if annotate and not isinstance(source, JsonlSource | ListSource):
+            raise UsageError(
+                f"{source.file} has no room for marks; only JSON Lines have.",
+                hint="leave --annotate out, or run `neardup passages`: occurrences.parquet has "
+                "the places.",
+            )
+        if not isinstance(source, FolderSource) and filled_source(source, Fills(0)) is source:
+            raise UsageError(
+                f"{source.file} has a format that clean cannot write.",
+                hint="it writes JSON Lines, CSV, Parquet, Arrow and text files; "
+                "`neardup passages` reads all formats.",
+            )
+
+
+def _is_writable(collection: Collection, batch: DocumentBatch, row: int) -> bool:
+    """Whether a document of a folder is a text file: a page would have to be written as one."""
+    for source in collection.sources:
+        if source.file == batch.file and isinstance(source, FolderSource):
+            entry = source.entries[batch.records.column("row")[row].as_py() - 1]
+            return source.kind_of(entry) is None and not source.reads_xml(entry)
+    return True
+
+
+def clean(
+    documents: Any,
+    *,
+    remove: Sequence[str] = USUAL,
+    floor: int = FLOOR,
+    annotate: bool = False,
+    **settings: Unpack[PassageArguments],
+) -> Cleaned:
+    """Remove repeated passages from the documents, keeping one copy of each.
+
+    ``documents``: those of :func:`neardup.dedup`. ``remove``: classes of passages. ``settings`` are
+    those of :func:`neardup.passages`; the unit is the sentence unless another one is named.
+    """
+    wanted = settings_of({"unit": "sentence", **settings})
+    return cleaned(collect(documents), wanted, Cleaning(tuple(remove), floor, annotate))
+
+
+def cleaned(
+    collection: Collection,
+    settings: PassageSettings,
+    cleaning: Cleaning,
+    progress: Progress | None = None,
+) -> Cleaned:
+    check_formats(collection, annotate=cleaning.annotate)
+    return Cleaned(passages_of(collection, settings, progress), cleaning)

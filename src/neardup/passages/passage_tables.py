@@ -1,0 +1,421 @@
+"""The tables of passages and of their occurrences, with the class of each passage and its evidence.
+
+A passage is in ``passages`` once, the one with the most repeated text first. ``occurrences`` has
+every place where it stands: ``begin`` and ``end`` are characters of the original text, ``original``
+marks the place that comes first in the order of ``keep``, and ``of`` names the document from which
+a copy was found.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup.arguments import PassageArguments
+from neardup.documents import DocumentBatch, collect
+from neardup.passages.search import Found, PassageSettings, search, settings_of
+from neardup.progress import Progress
+from neardup.schema import Array, Ragged
+from neardup.wording import many
+
+CLASSES = ("repetition", "quotation", "notice", "boilerplate", "template", "copied")
+PASSAGES = pa.schema(
+    [
+        pa.field("passage", pa.int64()),
+        pa.field("text", pa.large_string()),
+        pa.field("words", pa.int64()),
+        pa.field("characters", pa.int64()),
+        pa.field("documents", pa.int64()),
+        pa.field("occurrences", pa.int64()),
+        pa.field("edited", pa.int64()),
+        pa.field("class", pa.string()),
+        pa.field("evidence", pa.large_string()),
+        pa.field("sources", pa.int64()),
+        pa.field("source", pa.large_string()),
+        pa.field("first_date", pa.string()),
+        pa.field("last_date", pa.string()),
+    ]
+)
+OCCURRENCES = pa.schema(
+    [
+        pa.field("passage", pa.int64()),
+        pa.field("id", pa.large_string()),
+        pa.field("file", pa.large_string()),
+        pa.field("row", pa.int64()),
+        pa.field("begin", pa.int64()),
+        pa.field("end", pa.int64()),
+        pa.field("original", pa.bool_()),
+        pa.field("of", pa.large_string()),
+        pa.field("exact", pa.bool_()),
+        pa.field("similarity", pa.float64()),
+    ]
+)
+LONGEST_TEXT = 20_000  # bytes of a passage that the table shows
+_LOOKED_AT = 8  # occurrences of a passage whose surroundings are examined
+_EDGE = 0.25  # of a document, at its begin and end
+_NOTICE = re.compile(
+    r"copyright|©|\(c\) ?(19|20)\d\d|all rights reserved|licen[cs]e|warrant(y|ies)|"
+    r"terms of (use|service)|privacy policy|cookies?\b|disclaimer|unsubscribe|"
+    r"alle rechte vorbehalten|urheberrecht|impressum|datenschutz|nutzungsbedingungen|"
+    r"droits réservés|todos los derechos|tutti i diritti",
+    re.IGNORECASE,
+)
+_QUOTE = '"“”„«»‹›「」『』'
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What decides on the class of a passage."""
+
+    documents: int
+    occurrences: int
+    edited: int
+    sources: int
+    source: str
+    of_source: int  # documents of that source
+    at_edge: int  # occurrences in the first or last quarter of their document
+    quoted: float  # share of the copies that were examined
+    notice: str | None
+    all_sources: int
+
+    def classified(self) -> tuple[str, str]:
+        """The class, and a sentence that says why."""
+        copies = self.occurrences - 1
+        where = f"in {many(self.documents, 'document')}"
+        if self.documents == 1:
+            return "repetition", f"{self.occurrences:,} times in one document"
+        if self.quoted >= 0.5:
+            return "quotation", f"{where}; {self.quoted:.0%} of its copies are marked as quoted"
+        if self.notice:
+            return "notice", f"{where}; it says {self.notice!r}"
+        if self.documents >= 3 and self.edited * 2 >= copies:
+            return "template", f"{where}; {self.edited:,} of {copies:,} copies fill it differently"
+        share = self.of_source / self.documents
+        if self.documents >= 3 and self.all_sources > 1 and share >= 0.8:
+            return "boilerplate", f"{where}; {self.of_source:,} of them are of {self.source}"
+        if self.documents >= 5 and self.at_edge >= 0.8 * self.occurrences:
+            at_edge = f"{self.at_edge:,} of {self.occurrences:,}"
+            return "boilerplate", f"{where}; {at_edge} times near the begin or the end"
+        return "copied", f"{where} of {many(self.sources, 'source')}"
+
+
+class Passages:
+    """The passages of a collection: two tables, the counts, and the settings."""
+
+    def __init__(self, found: Found, unit: str) -> None:
+        self.found, self.unit = found, unit
+        self.documents = found.documents
+        gathered = _Gathered(found)
+        for part in found.spans(unit):
+            gathered.add(*part)
+        self._gathered = gathered
+        self.places = _repeated(found.places, gathered.spans())  # rows of found.places
+        self.spans = gathered.spans()[self.places]
+        ids, self.number = np.unique(found.places[self.places, 0], return_inverse=True)
+        self._rank_passages(ids)
+
+    def _rank_passages(self, ids: Array) -> None:
+        sizes = np.bincount(self.number, self.spans[:, 3] - self.spans[:, 2], len(ids))
+        largest = np.zeros(len(ids), np.int64)
+        np.maximum.at(largest, self.number, self.spans[:, 3] - self.spans[:, 2])
+        order = np.lexsort((ids, -(sizes - largest)))
+        rank = np.empty(len(ids), np.int64)
+        rank[order] = np.arange(len(ids))
+        self.number = rank[self.number]
+        self.kernel_ids = ids[order]
+
+    @cached_property
+    def similarity(self) -> npt.NDArray[np.float64]:
+        """Of each occurrence with the one it was found from; 1 for the original."""
+        rows = self.found.places[self.places, 4]
+        copies = self.found.copies[np.maximum(rows, 0)].astype(np.int64).reshape(-1, 7)
+        longer = np.maximum(copies[:, 2] - copies[:, 1], copies[:, 5] - copies[:, 4])
+        return np.where(rows < 0, 1.0, copies[:, 6] / np.maximum(longer, 1))
+
+    @cached_property
+    def original(self) -> npt.NDArray[np.bool_]:
+        return np.asarray(self.found.places[self.places, 4] < 0)
+
+    @cached_property
+    def classes(self) -> tuple[list[str], list[str]]:
+        """The class of each passage, and the evidence."""
+        both = [each.classified() for each in self._evidence()]
+        return [name for name, _ in both], [why for _, why in both]
+
+    @cached_property
+    def passages(self) -> pa.Table:
+        count = len(self.kernel_ids)
+        counts = _Counts(self.number, self._document, count)
+        words = self.found.places[self.places, 3] - self.found.places[self.places, 2]
+        longest_words, longest = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        np.maximum.at(longest_words, self.number, words)
+        np.maximum.at(longest, self.number, self.spans[:, 3] - self.spans[:, 2])
+        first, last = self._dates()
+        top = self._sources
+        texts = self._gathered.texts
+        columns = {
+            "passage": np.arange(count),
+            "text": [texts[number] for number in self.kernel_ids.tolist()],
+            "words": longest_words,
+            "characters": longest,
+            "documents": counts.documents,
+            "occurrences": counts.occurrences,
+            "edited": np.bincount(self.number, self.similarity < 1, count).astype(np.int64),
+            "class": self.classes[0],
+            "evidence": self.classes[1],
+            "sources": [sources for sources, _, _ in top],
+            "source": [name for _, name, _ in top],
+            "first_date": first,
+            "last_date": last,
+        }
+        return pa.table(columns, schema=PASSAGES)
+
+    @cached_property
+    def occurrences(self) -> pa.Table:
+        """Sorted by passage, then as the documents were read."""
+        order = np.argsort(self.number, kind="stable")
+        rows, numbers = self.places[order], self._document[order]
+        ids = self.documents.id_column()
+        copies = self.found.places[rows, 4]
+        source = self.found.copies[np.maximum(copies, 0)].reshape(-1, 7)[:, 3].astype(np.int64)
+        of = ids.take(pa.array(source, mask=copies < 0))
+        similarity = self.similarity[order]
+        columns = {
+            "passage": self.number[order],
+            "id": ids.take(pa.array(numbers)),
+            "file": self.documents.file_column().take(pa.array(numbers)),
+            "row": self.documents.numbers("rows")[numbers],
+            "begin": self.spans[order, 2],
+            "end": self.spans[order, 3],
+            "original": self.original[order],
+            "of": of,
+            "exact": similarity == 1,
+            "similarity": similarity,
+        }
+        return pa.table(columns, schema=OCCURRENCES)
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        characters = int(self.documents.numbers("lengths").sum())
+        return {
+            "documents": self.documents.total,
+            "rejected": len(self.documents.rejected),
+            "characters": characters,
+            "passages": len(self.kernel_ids),
+            "occurrences": len(self.places),
+            "repeated_characters": self.repeated(),
+            **{f"class_{name}": self.classes[0].count(name) for name in CLASSES},
+        }
+
+    def repeated(self, chosen: Array | None = None) -> int:
+        """Characters of copies, each counted once; of the ``chosen`` occurrences, if given."""
+        copies = ~self.original if chosen is None else chosen & ~self.original
+        return sum(
+            end - begin for _, begin, end in merged(self._document[copies], self.spans[copies])
+        )
+
+    def edited_of(self, removed: Array) -> npt.NDArray[np.bool_]:
+        """Edited copies whose original is among the ``removed`` occurrences, at least in part."""
+        places = self.found.places[self.places]
+        gone: dict[int, list[tuple[int, int]]] = {}
+        words = np.repeat(places[removed, 2:4], 2, axis=1)[:, [0, 2, 0, 2]]
+        for document, begin, end in merged(places[removed, 1], words):
+            gone.setdefault(document, []).append((begin, end))
+        found = np.zeros(len(places), np.bool_)
+        for i in np.flatnonzero(removed & (self.similarity < 1)).tolist():
+            _, _, _, source, begin, end, _ = self.found.copies[places[i, 4]].tolist()
+            some = gone.get(source, [])
+            at = bisect_left(some, (end, 0)) - 1  # the last one that begins before the end
+            found[i] = at >= 0 and some[at][1] > begin
+        return found
+
+    def sentence(self) -> str:
+        counts = self.counts
+        share = 100 * counts["repeated_characters"] / max(1, counts["characters"])
+        return (
+            f"{many(counts['passages'], 'passage')} in {many(counts['occurrences'], 'place')} of "
+            f"{many(counts['documents'], 'document')}; copies are {share:.1f} % of all characters"
+        )
+
+    def save(self, folder: str | Path) -> Path:
+        """Write ``passages.parquet``, ``occurrences.parquet``, ``report.html`` and ``run.json``."""
+        from neardup.passages.passage_folder import save
+
+        return save(self, Path(folder))
+
+    @cached_property
+    def _document(self) -> npt.NDArray[np.int64]:
+        documents: npt.NDArray[np.int64] = self.found.places[self.places, 1]
+        return documents
+
+    @cached_property
+    def _sources(self) -> list[tuple[int, str, int]]:
+        """Of each passage: how many sources, the most frequent one, and its documents."""
+        names, codes = np.unique(self.documents.sources(), return_inverse=True)
+        pairs = np.unique(np.stack([self.number, self._document], 1), axis=0)
+        found = np.unique(
+            np.stack([pairs[:, 0], codes[pairs[:, 1]]], 1), axis=0, return_counts=True
+        )
+        (passage, source), counts = found[0].T, found[1]
+        order = np.lexsort((source, -counts, passage))
+        starts = np.searchsorted(passage[order], np.arange(len(self.kernel_ids) + 1))
+        firsts = order[starts[:-1]] if len(order) else order
+        several = np.diff(starts).tolist()
+        tops = names[source[firsts]].tolist(), counts[firsts].tolist()
+        return list(zip(several, *tops, strict=True))
+
+    def _dates(self) -> tuple[list[str | None], list[str | None]]:
+        count = len(self.kernel_ids)
+        first: list[str | None] = [None] * count
+        last: list[str | None] = [None] * count
+        dates = self.documents.dates()
+        if any(dates):
+            for passage, document in zip(
+                self.number.tolist(), self._document.tolist(), strict=True
+            ):
+                if date := dates[document]:
+                    first[passage] = min(first[passage] or date, date)
+                    last[passage] = max(last[passage] or date, date)
+        return first, last
+
+    def _evidence(self) -> list[Evidence]:
+        count = len(self.kernel_ids)
+        counts = _Counts(self.number, self._document, count)
+        lengths = np.maximum(self.documents.numbers("lengths")[self._document], 1)
+        middle = (self.spans[:, 2] + self.spans[:, 3]) / 2 / lengths
+        edge = (middle < _EDGE) | (middle > 1 - _EDGE)
+        at_edge = np.bincount(self.number, edge, count).astype(np.int64).tolist()
+        edited = np.bincount(self.number, self.similarity < 1, count).astype(np.int64).tolist()
+        everywhere = len(set(self.documents.sources()))
+        gathered = self._gathered
+        evidence = []
+        for number, passage in enumerate(self.kernel_ids.tolist()):
+            notice = _NOTICE.search(gathered.texts[passage])
+            sources, source, of_source = self._sources[number]
+            evidence.append(
+                Evidence(
+                    int(counts.documents[number]),
+                    int(counts.occurrences[number]),
+                    edited[number],
+                    sources,
+                    source,
+                    of_source,
+                    at_edge[number],
+                    float(gathered.quoted[passage] / max(1, gathered.examined[passage])),
+                    notice[0] if notice else None,
+                    everywhere,
+                )
+            )
+        return evidence
+
+
+class _Counts:
+    def __init__(self, passage: Array, document: Array, count: int) -> None:
+        pairs = np.unique(np.stack([passage, document], 1), axis=0)
+        self.documents = np.bincount(pairs[:, 0], minlength=count)
+        self.occurrences = np.bincount(passage, minlength=count)
+
+
+def _repeated(places: Array, spans: Array) -> npt.NDArray[np.int64]:
+    """The rows of places that have whole units, of passages that have two of them."""
+    there = np.flatnonzero(spans[:, 3] > spans[:, 2])
+    _, inverse, counts = np.unique(places[there, 0], return_inverse=True, return_counts=True)
+    return there[counts[inverse] > 1]
+
+
+def merged(document: Array, spans: Array) -> list[tuple[int, int, int]]:
+    """Spans of characters (document, begin, end) without overlaps, sorted."""
+    order = np.lexsort((spans[:, 2], document))
+    out: list[tuple[int, int, int]] = []
+    for number, begin, end in zip(
+        document[order].tolist(), spans[order, 2].tolist(), spans[order, 3].tolist(), strict=True
+    ):
+        if out and out[-1][0] == number and begin <= out[-1][2]:
+            out[-1] = (number, out[-1][1], max(out[-1][2], end))
+        else:
+            out.append((number, begin, end))
+    return out
+
+
+class _Gathered:
+    """What is taken from the texts while they are read again: spans, the text of each passage, and
+    whether its first copies are marked as quotations."""
+
+    def __init__(self, found: Found) -> None:
+        self._found = found
+        self._parts: list[Array] = [np.empty((0, 4), np.int64)]
+        count = int(found.places[:, 0].max()) + 1 if len(found.places) else 0
+        self.texts: dict[int, str] = {}
+        self.quoted, self.examined = np.zeros(count, np.int64), np.zeros(count, np.int64)
+
+    def spans(self) -> npt.NDArray[np.int64]:
+        return np.concatenate(self._parts)
+
+    def add(self, first: int, batch: DocumentBatch, rows: Array, spans: Array) -> None:
+        self._parts.append(spans)
+        texts = Ragged.of_strings(batch.records.column("text"))
+        places = self._found.places[rows]
+        data = memoryview(texts.values.data)
+        for (passage, document, _, _, copy), (begin, end, _, _) in zip(
+            places.tolist(), spans.tolist(), strict=True
+        ):
+            if begin < 0:
+                continue
+            at = int(texts.offsets[document - first])
+            until = int(texts.offsets[document - first + 1])
+            if passage not in self.texts or copy < 0:
+                part = bytes(data[at + begin : at + min(end, begin + LONGEST_TEXT)])
+                self.texts[passage] = part.decode("utf-8", "ignore").strip()
+            if copy >= 0 and self.examined[passage] < _LOOKED_AT:
+                self.examined[passage] += 1
+                before = bytes(data[max(at, at + begin - 40) : at + begin])
+                after = bytes(data[at + end : min(until, at + end + 8)])
+                inside = bytes(data[at + begin : at + min(end, begin + 2000)])
+                self.quoted[passage] += is_quoted(before, inside, after)
+
+
+def is_quoted(before: bytes, inside: bytes, after: bytes) -> bool:
+    """Between quotation marks, or in lines that mail programs mark with ``>`` or ``|``."""
+    line = before.rpartition(b"\n")[2].lstrip()
+    lines = [b"%b%b" % (line, inside.partition(b"\n")[0]), *inside.split(b"\n")[1:]]
+    full = [each.lstrip() for each in lines if each.strip()]
+    if sum(each.startswith((b">", b"|", b":")) for each in full) * 2 > len(full):
+        return True
+    left = before.decode("utf-8", "ignore").rstrip()
+    right = after.decode("utf-8", "ignore").lstrip(" .,!?")
+    text = inside.decode("utf-8", "ignore").strip()
+    opened = left[-1:] in _QUOTE or text[:1] in _QUOTE
+    return bool(opened and (left[-1:] + text[:1]).strip()) and (
+        (bool(right[:1]) and right[:1] in _QUOTE) or (bool(text) and text[-1] in _QUOTE)
+    )
+
+
+def passages(documents: Any, **settings: Unpack[PassageArguments]) -> Passages:
+    """Find every passage that occurs more than once in the documents.
+
+    ``documents``: those of :func:`neardup.dedup`. ``settings`` are the fields of
+    :class:`neardup.passages.search.PassageSettings`: ``min_words``, ``unit``, ``gap`` …
+    """
+    return passages_of(collect(documents), settings_of(dict(settings)))
+
+
+def passages_of(
+    collection: Any, settings: PassageSettings, progress: Progress | None = None
+) -> Passages:
+    return Passages(search(collection, settings, progress), settings.unit)
+
+
+def context(text: str, begin: int, end: int, around: int = 80) -> Sequence[str]:
+    """Before, the passage, after; what is left out is marked."""
+    before = ("…" if begin > around else "") + text[max(0, begin - around) : begin]
+    after = text[end : end + around] + ("…" if len(text) > end + around else "")
+    return before, text[begin:end], after

@@ -1,0 +1,318 @@
+"""Finds the passages of a collection in two readings: words first, places in the text afterwards.
+
+The first reading turns each document into word hashes, which are held (four bytes a word). The
+kernel (``native/passages/copies.hpp``) compares documents in the order of ``keep``, each with those
+before it, so the first place of a passage is in the document that the order prefers. The second
+reading turns spans of words into characters of the original text, cut to whole units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import urlsplit
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup import _native
+from neardup.decisions.order import Order
+from neardup.documents import Chunk, Collection, Columns, DocumentBatch, Rejected
+from neardup.documents.source import chunk_results
+from neardup.errors import ChangedError, SettingsError
+from neardup.progress import Progress, Silent
+from neardup.schema import Array, Ragged
+from neardup.settings import worker_count
+from neardup.text.text_options import Text
+
+UNITS = ("word", "sentence", "line", "paragraph")
+MOST_PLACES = 16  # of a gram that are tried; grams of a longer list are part of what many share
+_SLICE = 2000  # documents between two signs of progress
+_SOURCE_COLUMNS = ("source", "url")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class PassageSettings:
+    """What counts as a passage.
+
+    ``min_words``: words of the shortest passage.
+    ``unit``: passages consist of whole units: "word", "sentence", "line" or "paragraph".
+    ``gap``: the most words without a counterpart that a copy may contain in one place; 0 finds
+    only exact copies.
+    ``similarity``: the share of the words of an edited copy that must agree with the original.
+    ``keep``: the order that decides which copy is the original, as in ``dedup``.
+    ``text``, ``id``, ``date``, ``source``: names of columns; a URL as source counts by its host.
+    ``workers``: the number of threads; None uses all cores.
+    ``limit``: read only so many documents.
+    """
+
+    min_words: int = 20
+    unit: str = "word"
+    gap: int = 8
+    similarity: float = 0.75
+    keep: str = "first"
+    text: str = "text"
+    id: str | None = None
+    date: str | None = None
+    source: str | None = None
+    workers: int | None = None
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        _check(self.unit in UNITS, f"unit is {self.unit!r}", f"it is one of {', '.join(UNITS)}.")
+        _check(4 <= self.min_words <= 10_000, f"min_words is {self.min_words}", "from 4 to 10000.")
+        _check(0 <= self.gap <= 64, f"gap is {self.gap}", "it is from 0 to 64 words.")
+        _check(0.5 <= self.similarity <= 1, f"similarity is {self.similarity}", "from 0.5 to 1.")
+        _check(self.limit is None or self.limit > 0, f"limit is {self.limit}", "it is at least 1.")
+        _ = self.order
+
+    @property
+    def order(self) -> Order:
+        return Order.parse(self.keep, self.date)
+
+    @property
+    def columns(self) -> Columns:
+        named = [name for name in (self.date, self.source, *self.order.columns) if name]
+        usual = [name for name in (*_SOURCE_COLUMNS, "date") if name not in (self.text, self.id)]
+        extra = tuple(dict.fromkeys((*named, *usual)))
+        return Columns(self.text, self.id, extra, tuple(n for n in usual if n not in named))
+
+    def kernel(self) -> _native.Copies:
+        """A seed of six words, one of eight grams: half of the passages of 25 words with a tenth of
+        the words changed still have several seeds."""
+        gram = min(6, self.min_words)
+        window = min(8, self.min_words - gram + 1)
+        percent = round(100 * self.similarity)
+        return _native.Copies(self.min_words, gram, window, self.gap, MOST_PLACES, percent)
+
+    def describe(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def settings_of(settings: dict[str, Any]) -> PassageSettings:
+    known = {each.name for each in fields(PassageSettings)}
+    for name in settings:
+        _check(name in known, f"There is no setting {name!r}", f"expected {', '.join(known)}.")
+    return PassageSettings(**settings)
+
+
+def _check(valid: bool, message: str, hint: str) -> None:
+    if not valid:
+        raise SettingsError(f"{message}.", hint=hint)
+
+
+class Words(NamedTuple):
+    """A batch of documents and the hashes of their words."""
+
+    batch: DocumentBatch
+    hashes: Ragged
+
+
+def words_of(chunk: Chunk, options: Text | None = None) -> Words:
+    batch = chunk.read()
+    texts = Ragged.of_strings(batch.records.column("text"))
+    native = (options or Text()).native()
+    return Words(batch, Ragged(*_native.word_hashes(texts.values, texts.offsets, native)))
+
+
+@dataclass
+class Documents:
+    """What is known of the documents that were read, by number; texts are let go."""
+
+    collection: Collection
+    settings: PassageSettings
+    ids: list[pa.Array] = field(default_factory=list)
+    files: list[tuple[str, int]] = field(default_factory=list)  # and documents, of each batch
+    rows: list[Array] = field(default_factory=list)
+    lengths: list[Array] = field(default_factory=list)  # in characters
+    words: list[Array] = field(default_factory=list)
+    positions: list[Array] = field(default_factory=list)
+    extra: dict[str, list[pa.Array]] = field(default_factory=dict)
+    rejected: list[Rejected] = field(default_factory=list)
+    total: int = 0  # with rejected ones
+
+    def add(self, words: Words) -> None:
+        batch = words.batch
+        records = batch.records
+        self.positions.append(self.total + batch.positions())
+        self.total += len(batch)
+        self.rejected += batch.rejected
+        self.ids.append(records.column("id"))
+        self.files.append((batch.file, records.num_rows))
+        self.rows.append(records.column("row").to_numpy())
+        self.lengths.append(np.asarray(pc.utf8_length(records.column("text"))).astype(np.int64))
+        self.words.append(words.hashes.lengths)
+        for name in self.settings.columns.delivered:
+            there = name in records.schema.names
+            column = records.column(name) if there else pa.nulls(records.num_rows)
+            self.extra.setdefault(name, []).append(column)
+
+    def __len__(self) -> int:
+        return sum(count for _, count in self.files)
+
+    @property
+    def starts(self) -> list[int]:
+        """The number of the first document of each batch."""
+        return [0, *np.cumsum([count for _, count in self.files]).tolist()]
+
+    def numbers(self, name: str) -> npt.NDArray[np.int64]:
+        return np.concatenate([np.empty(0, np.int64), *getattr(self, name)]).astype(np.int64)
+
+    def id_column(self) -> pa.ChunkedArray:
+        return pa.chunked_array(self.ids, pa.large_string())
+
+    def file_column(self) -> pa.Array:
+        names = pa.array([file for file, _ in self.files], pa.large_string())
+        counts = [count for _, count in self.files]
+        return names.take(pa.array(np.repeat(np.arange(len(counts)), counts)))
+
+    def column(self, name: str) -> pa.ChunkedArray | None:
+        """An extra column; None if no document has a value."""
+        parts = [pa.chunked_array([part]) for part in self.extra.get(name, [])]
+        if all(part.null_count == len(part) for part in parts):
+            return None
+        tables = [pa.table({name: part}) for part in parts]
+        return pa.concat_tables(tables, promote_options="permissive")[name]
+
+    def sources(self) -> list[str]:
+        """The source of each document: its own value, the host of its URL, or its input."""
+        names = self.collection.source_names
+        usual = [names[file] for file, count in self.files for _ in range(count)]
+        for name in (self.settings.source,) if self.settings.source else _SOURCE_COLUMNS:
+            column = self.column(name) if name else None
+            if column is not None:
+                own = column.to_pylist()
+                return [_host(str(o)) if o else u for o, u in zip(own, usual, strict=True)]
+        return usual
+
+    def dates(self) -> list[str | None]:
+        column = self.column(self.settings.date or "date")
+        values = [None] * len(self) if column is None else column.to_pylist()
+        return [None if value is None else str(value) for value in values]
+
+    def rank(self) -> npt.NDArray[np.int64]:
+        order = self.settings.order
+        columns = {
+            name: found for name in order.columns if (found := self.column(name)) is not None
+        }
+        return order.rank(self.numbers("lengths"), columns)
+
+
+def _host(value: str) -> str:
+    if not value.startswith(("http://", "https://")):
+        return value
+    try:
+        return urlsplit(value).hostname or value
+    except ValueError:
+        return value
+
+
+@dataclass
+class Found:
+    """Passages in words: ``places`` has a row (passage, document, begin, end, copy) for each place,
+    sorted by document and begin; ``copies`` those of the kernel."""
+
+    documents: Documents
+    places: npt.NDArray[np.int64]
+    copies: npt.NDArray[np.uint32]
+
+    def again(self, work: Callable[[int, DocumentBatch], T]) -> Iterator[T]:
+        """Reads the documents again. ``work`` gets the number of the first document of each batch,
+        and the batch."""
+        documents = self.documents
+        starts = documents.starts
+
+        def read(chunk: Chunk) -> T:
+            numbered: _Numbered = chunk  # type: ignore[assignment]
+            batch = _as_before(numbered.chunk.read(), documents, numbered.number)
+            return work(starts[numbered.number], batch)
+
+        chunks = documents.collection.chunks(documents.settings.columns)
+        numbers = range(len(documents.files))
+        numbered = (_Numbered(chunk, i) for i, chunk in zip(numbers, chunks, strict=False))
+        return chunk_results(numbered, read, worker_count(documents.settings.workers))
+
+    def spans(self, unit: str) -> Iterator[tuple[int, DocumentBatch, Array, Array]]:
+        """Of each batch the number of its first document, the batch, the rows of its places, and
+        for each of them bytes from and to, characters from and to."""
+        native, code = Text().native(), UNITS.index(unit)
+
+        def work(first: int, batch: DocumentBatch) -> tuple[int, DocumentBatch, Array, Array]:
+            numbers = first + np.arange(batch.records.num_rows + 1)
+            ends = np.searchsorted(self.places[:, 1], numbers)
+            rows = np.arange(ends[0], ends[-1])
+            texts = Ragged.of_strings(batch.records.column("text"))
+            begin, end = self.places[rows, 2:4].astype(np.uint32).T
+            counts = (ends - ends[0]).astype(np.int64)
+            found = _native.text_spans(
+                texts.values, texts.offsets, native, begin.copy(), end.copy(), counts, code
+            )
+            return first, batch, rows, found.reshape(-1, 4)
+
+        return self.again(work)
+
+
+class _Numbered(NamedTuple):
+    chunk: Chunk
+    number: int
+
+    def read(self) -> DocumentBatch:
+        return self.chunk.read()
+
+
+def _as_before(batch: DocumentBatch, documents: Documents, number: int) -> DocumentBatch:
+    """The batch as it was read first; an error if the input has changed since."""
+    file, count = documents.files[number]
+    rows = batch.records.column("row").to_numpy()[:count]
+    if batch.file != file or not np.array_equal(rows, documents.rows[number]):
+        raise ChangedError(f"{file} has changed while it was read.", hint="run again.")
+    return replace(batch, records=batch.records.slice(0, count))
+
+
+def search(
+    collection: Collection, settings: PassageSettings, progress: Progress | None = None
+) -> Found:
+    """All passages of the collection, in words."""
+    shown = progress or Silent()
+    documents, kernel = read_words(collection, settings, shown)
+    rank = documents.rank()
+    order = np.argsort(rank, kind="stable").astype(np.uint32)
+    shown.stage("comparing", len(order))
+    for begin in range(0, len(order), _SLICE):
+        some = order[begin : begin + _SLICE]
+        kernel.find(some)
+        shown.advance(len(some))
+    places = kernel.places().reshape(-1, 5)
+    by_place = np.lexsort((places[:, 2], places[:, 1]))
+    return Found(documents, places[by_place], kernel.copies().reshape(-1, 7))
+
+
+def read_words(
+    collection: Collection, settings: PassageSettings, progress: Progress
+) -> tuple[Documents, _native.Copies]:
+    documents, kernel = Documents(collection, settings), settings.kernel()
+    progress.stage("reading", settings.limit, total_bytes=collection.plain_size())
+    chunks = collection.chunks(settings.columns)
+    for words in chunk_results(chunks, words_of, worker_count(settings.workers)):
+        if settings.limit is not None:
+            words = _first(words, settings.limit - documents.total)
+        kernel.hold(words.hashes.values, words.hashes.offsets)
+        documents.add(words)
+        progress.advance(len(words.batch), words.batch.size)
+        if documents.total == settings.limit:
+            break
+    return documents, kernel
+
+
+def _first(words: Words, room: int) -> Words:
+    """The first documents of a batch, rejected ones among them."""
+    batch, hashes = words
+    count = int((batch.positions() < room).sum())
+    records, offsets = batch.records.slice(0, count), hashes.offsets[: count + 1]
+    rejected = batch.rejected[: max(0, room - count)]
+    first = replace(batch, records=records, rejected=rejected)
+    return Words(first, Ragged(hashes.values[: offsets[-1]], offsets))

@@ -1,0 +1,246 @@
+"""Coverage-guided inputs for everything that reads a stranger's bytes; run by ``make fuzz``.
+
+The first byte chooses a target. Files of documents get the rest as their content. Files that
+neardup wrote itself (run folders, indexes, tables) get the rest as a list of edits, and checksums
+that fit, so that validation is reached and not only the checksum. Pages are extracted in processes
+of their own, which are not fuzzed. A target may raise a
+``NeardupError``; anything else ends the fuzzer. Every document of a file is counted, and whether it
+is taken or rejected must not depend on how often the file is read.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import inspect
+import json
+import os
+import shutil
+import struct
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import neardup as nd
+from neardup.documents.collection import collect
+from neardup.errors import NeardupError
+from neardup.runs.checksums import write_checksums
+
+MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else None  # no disk needs to be slow
+FOLDER = Path(tempfile.mkdtemp(prefix="neardup-fuzz-", dir=MEMORY))
+atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
+MOST_EDITS = 40
+counted = {"inputs": 0, "documents": 0}
+
+
+def documents(ending: str) -> Callable[[bytes], None]:
+    def read(data: bytes) -> None:
+        path = FOLDER / f"a{ending}"
+        if ending == ".txt":  # of a folder
+            path = FOLDER / "texts"
+            path.mkdir(exist_ok=True)
+        (path / "a.txt" if path.is_dir() else path).write_bytes(data)
+        first, again = _read(path), _read(path)
+        assert first == again, (first, again)
+        counted["documents"] += sum(first)
+
+    return read
+
+
+def _read(path: Path) -> tuple[int, int]:
+    """The numbers of documents that were taken and rejected."""
+    taken = rejected = 0
+    for chunk in collect([path]).chunks():
+        batch = chunk.read()
+        taken += batch.records.num_rows
+        rejected += len(batch.rejected)
+        batch.records.validate(full=True)
+    return taken, rejected
+
+
+def edited(data: bytes, edits: bytes) -> bytes:
+    """Each edit is a place and a byte; a place behind the end cuts the file there."""
+    changed = bytearray(data)
+    whole = min(len(edits) // 3, MOST_EDITS) * 3
+    for place, value in struct.iter_unpack("<HB", edits[:whole]):
+        if place < len(changed):
+            changed[place] = value
+        elif changed:
+            del changed[place % len(changed) :]
+    return bytes(changed)
+
+
+def run_folder(data: bytes) -> None:
+    whole = _whole_run()
+    names = sorted(p.relative_to(whole).as_posix() for p in whole.rglob("*") if p.is_file())
+    name = names[data[0] % len(names)] if data else names[0]
+    copy = shutil.copytree(whole, FOLDER / "copy", dirs_exist_ok=True)
+    (copy / name).write_bytes(edited((copy / name).read_bytes(), data[1:]))
+    if name != "checksums.sha256":
+        listed = [n for n in names if n not in ("checksums.sha256", "run.json")]
+        write_checksums(copy, listed, {"run.json": (copy / "run.json").read_bytes()})
+    try:
+        result = nd.Result.load(copy)
+        result.weakest(3)
+        result.explain("d1")
+        result.rethreshold(0.9)
+    finally:
+        shutil.rmtree(copy)
+
+
+def _texts() -> list[dict[str, Any]]:
+    texts = ["the quick brown fox jumps over the lazy dog and runs away", "quite another text"]
+    return [{"id": f"d{n}", "text": f"{texts[n // 3 % 2]} {'x' * (n % 3)}"} for n in range(6)]
+
+
+def _whole_run() -> Path:
+    folder = FOLDER / "run"
+    if not folder.exists():
+        nd.dedup(_texts(), method="shingles", words=2, min_words=3, signatures=True).save(folder)
+    return folder
+
+
+def index(data: bytes) -> None:
+    whole = FOLDER / "whole.db"
+    if not whole.exists():
+        with nd.Index.open(whole, method="shingles", words=2, min_words=3, texts=True) as made:
+            for document in _texts():
+                made.add(document)
+    copy = FOLDER / "copy.db"
+    copy.write_bytes(edited(whole.read_bytes(), data))
+    try:
+        with nd.Index.open(copy) as opened:
+            opened.check({"id": "new", "text": _texts()[0]["text"]})
+            opened.add({"id": "new", "text": _texts()[3]["text"]})
+    finally:
+        for path in FOLDER.glob("copy.db*"):
+            path.unlink()
+
+
+def recipe(data: bytes) -> None:
+    from neardup.papers.recipe import read_recipe, recipe_settings
+
+    path = FOLDER / "a.toml"
+    path.write_bytes(data)
+    recipe_settings(read_recipe(path), "a.toml")
+
+
+def policy(data: bytes) -> None:
+    path = FOLDER / "p.toml"
+    path.write_bytes(data)
+    nd.dedup(_texts(), method="exact", policy=path)
+
+
+def labels(data: bytes) -> None:
+    from neardup.labels.labelled_pairs import read_pairs
+
+    path = FOLDER / "pairs.jsonl"
+    path.write_bytes(data)
+    read_pairs(path)
+
+
+def table(data: bytes) -> None:
+    from neardup.artefacts.idf import load_idf
+
+    whole = FOLDER / "whole.idf"
+    if not whole.exists():
+        from neardup.cli import main
+
+        source = FOLDER / "texts.jsonl"
+        source.write_text("".join(json.dumps(row) + "\n" for row in _texts()))
+        main(["idf", "build", str(source), "-o", str(whole)], standalone_mode=False)
+    path = FOLDER / "a.idf"
+    path.write_bytes(edited(whole.read_bytes(), data))
+    load_idf(path)
+
+
+TARGETS = (
+    documents(".jsonl"), documents(".csv"), documents(".parquet"), documents(".arrow"),
+    documents(".xml"), documents(".warc"), documents(".txt"), documents(".jsonl.bz2"),
+    documents(".jsonl.gz"), documents(".tsv"), documents(".rss"), documents(".json"),
+    run_folder, index, recipe, policy, labels, table,
+)  # fmt: skip
+
+
+def one_input(data: bytes) -> None:
+    if not data:
+        return
+    counted["inputs"] += 1
+    with suppress(NeardupError):
+        TARGETS[data[0] % len(TARGETS)](data[1:])
+
+
+def noting(data: bytes) -> None:
+    """Notes the counts now and then: the fuzzer leaves no chance at the end."""
+    one_input(data)
+    if counted["inputs"] % 100 == 0 or counted["inputs"] < 10:
+        Path("readers.json").write_text(json.dumps(counted))
+
+
+def instrument() -> None:
+    """Makes neardup's functions report their coverage. An editable installation has a loader of its
+    own, which atheris does not see through, so it is done after the import."""
+    import atheris
+
+    names = ("arrow", "csv", "feeds", "jsonl", "kept", "parquet", "warc", "xml")
+    for name in (*(f"neardup.documents.{name}" for name in names), "neardup.runs.run_folder"):
+        importlib.import_module(name)
+    ours = [m for name, m in sys.modules.items() if name.startswith("neardup.")]
+    owners = [*ours, *(v for m in ours for v in vars(m).values() if inspect.isclass(v))]
+    for owner in owners:
+        for value in list(vars(owner).values()):
+            plain = getattr(value, "fget", None) or getattr(value, "__func__", value)
+            if inspect.isfunction(plain) and plain.__module__.startswith("neardup."):
+                atheris.instrument_func(plain)
+
+
+def seeds(folder: Path) -> None:
+    """One small input for each target, to begin with."""
+    import bz2
+    import gzip
+    import io
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = [{"id": str(n), "text": f"text {n} of a few words", "date": "2024"} for n in range(20)]
+    lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    made, parquet, arrow = pa.Table.from_pylist(rows), io.BytesIO(), io.BytesIO()
+    pq.write_table(made, parquet, row_group_size=8)
+    with pa.ipc.new_file(arrow, made.schema) as out:
+        out.write_table(made, max_chunksize=8)
+    items = "".join(
+        f"<item><guid>{n}</guid><description>t {n}</description></item>" for n in range(9)
+    )
+    feed = f'<?xml version="1.0"?><rss version="2.0"><channel>{items}</channel></rss>'.encode()
+    page = b"<html><head><title>t</title></head><body><p>A text of a few words.</p></body></html>"
+    record = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + page
+    warc = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://x/\r\n"
+    warc += b"WARC-Record-ID: <urn:uuid:1>\r\nContent-Type: application/http; msgtype=response\r\n"
+    warc += b"Content-Length: %d\r\n\r\n%s\r\n\r\n"
+    table_ = b"id,text\n" + b"".join(b'%d,"a ""text"" %d"\n' % (n, n) for n in range(20))
+    pairs = b'{"a": "1", "b": "2", "label": 1}\n' * 3
+    contents = [
+        lines, table_, parquet.getvalue(), arrow.getvalue(), feed, warc % (len(record), record) * 2,
+        "text in Köln".encode("utf-16"), bz2.compress(lines), gzip.compress(lines),
+        table_.replace(b",", b"\t"),
+        feed, lines, b"\1\0\0\7", b"\0\20\7", b'[settings]\nmethod = "shingles"\nthreshold = 0.5\n',
+        b'order = ["longest"]\ndefault = "drop"\n', pairs, b"\0\4\7",
+    ]  # fmt: skip
+    folder.mkdir(parents=True, exist_ok=True)
+    for n, content in enumerate(contents):
+        (folder / f"seed-{n:02}").write_bytes(bytes([n]) + content)
+
+
+if __name__ == "__main__":
+    import atheris
+
+    warnings.simplefilter("ignore")
+    seeds(Path("readers-corpus"))
+    instrument()
+    atheris.Setup(sys.argv, noting)
+    atheris.Fuzz()

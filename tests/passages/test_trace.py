@@ -1,0 +1,93 @@
+"""Tracing a document against a collection, and evaluation items against training texts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+from click.testing import CliRunner
+
+import neardup as nd
+from neardup.cli import main
+from passages.material import documents_of, jsonl, prose
+
+SOURCES = [prose(i, 80) for i in range(800, 806)]
+OWN = [prose(i, 24) for i in range(810, 813)]
+
+
+def essay() -> str:
+    first = " ".join(SOURCES[0].split()[8:32])
+    second = SOURCES[3].split()[16:56]
+    second[10], second[25] = "another", "word"
+    return f"{OWN[0]} {first} {OWN[1]} {' '.join(second)} {OWN[2]}"
+
+
+def run(*arguments: object) -> str:
+    done = CliRunner().invoke(main, [*map(str, arguments)])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_an_essay_of_two_sources_names_both_with_their_places() -> None:
+    text = essay()
+    (trace,) = nd.trace([text], documents_of(*SOURCES))
+    assert [part.source for part in trace.parts] == ["d0", "d3"]
+    for part in trace.parts:
+        source = SOURCES[int(part.source[1:])]
+        assert part.text == source[part.source_begin : part.source_end]
+        assert text[part.begin : part.end].split()[0] == part.text.split()[0]
+    assert [part.similarity for part in trace.parts] == [1.0, 0.95]
+    copied = len(text) - sum(len(own) + 1 for own in OWN)
+    assert abs(trace.coverage - copied / len(text)) < 0.02
+
+
+def test_a_document_is_not_its_own_source() -> None:
+    documents = documents_of(*SOURCES)
+    traces = nd.trace(documents, documents)
+    assert [trace.parts for trace in traces] == [[]] * len(documents)
+
+
+def test_one_source_is_named_where_many_have_the_text() -> None:
+    documents = documents_of(*[SOURCES[0]] * 5, SOURCES[1])
+    (trace,) = nd.trace([f"{OWN[0]} {SOURCES[0]}"], documents)
+    (part,) = trace.parts
+    assert (part.source, part.also_in) == ("d0", 4)
+
+
+def test_folders_of_texts_on_both_sides(tmp_path: Path) -> None:
+    (tmp_path / "sources").mkdir()
+    for i, text in enumerate(SOURCES):
+        (tmp_path / "sources" / f"{i}.txt").write_text(text)
+    (tmp_path / "essay.txt").write_text(essay())
+    page = tmp_path / "page.html"
+    output = run("trace", tmp_path / "essay.txt", "--against", tmp_path / "sources", "--html", page)
+    assert "stands in 2 sources (2 passages)" in output
+    assert "of 3.txt" in output
+    shown = page.read_text("utf-8")
+    assert "class=s0" in shown
+    assert "class=s1" in shown
+    told = json.loads(
+        run("trace", tmp_path / "essay.txt", "--against", tmp_path / "sources", "--json")
+    )
+    assert [part["source"] for part in told["documents"][0]["passages"]] == ["0.txt", "3.txt"]
+
+
+def test_contamination_weighs_what_many_training_documents_have(tmp_path: Path) -> None:
+    phrase = prose(820, 40)
+    training = [f"{prose(830 + i, 40)} {phrase}" for i in range(30)]
+    training[7] += f" {prose(900, 60)}"
+    items = documents_of(prose(900, 60), f"{prose(901, 4)} {phrase}", prose(902, 60))
+    train = jsonl(
+        tmp_path / "train.jsonl", [{"id": f"t{i}", "text": t} for i, t in enumerate(training)]
+    )
+    evals = jsonl(tmp_path / "evals.jsonl", items)
+    output = run("passages", train, "--against", evals, "-o", tmp_path / "out")
+    assert "1 of 3 documents" in output
+    leaked, common, clean = pq.read_table(tmp_path / "out" / "contamination.parquet").to_pylist()
+    assert leaked["coverage"] > 0.95
+    assert leaked["weighted"] > 0.95
+    assert leaked["source"] == "t7"
+    assert common["coverage"] > 0.8
+    assert common["weighted"] < 0.1
+    assert clean["coverage"] == 0

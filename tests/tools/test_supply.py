@@ -1,0 +1,55 @@
+"""Versions, licences and the bill of materials agree with what is declared and installed."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tools import supply
+
+ROOT = Path(__file__).parents[2]
+
+
+def locked() -> dict[str, str]:
+    lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+    return dict(line.split("==") for line in lines if not line.startswith("#"))
+
+
+def declared() -> list[Requirement]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    groups = [project["dependencies"], *project["optional-dependencies"].values()]
+    needs = [Requirement(line) for group in groups for line in group]
+    return [need for need in needs if need.name != "neardup"]
+
+
+def test_every_declared_package_is_locked_in_its_range() -> None:
+    versions = locked()
+    for need in declared():
+        assert versions[canonicalize_name(need.name)] in need.specifier, need
+
+
+def test_every_locked_package_has_a_licence_on_the_page() -> None:
+    page = (ROOT / "docs" / "licences.md").read_text("utf-8")
+    assert [name for name in locked() if f"| {name} |" not in page] == []
+    assert "not stated" not in page
+
+
+def test_the_bill_of_materials_lists_what_users_install() -> None:
+    made = supply.sbom()
+    assert (made["bomFormat"], made["specVersion"]) == ("CycloneDX", "1.5")
+    parts = {part["name"]: part for part in made["components"]}
+    assert parts["numpy"]["scope"] == "required"
+    assert parts["scikit-learn"]["scope"] == "optional"
+    assert "pytest" not in parts
+    assert all(part["purl"] == f"pkg:pypi/{n}@{part['version']}" for n, part in parts.items())
+
+
+def test_checksums_of_a_release(tmp_path: Path) -> None:
+    (tmp_path / "neardup.whl").write_bytes(b"wheel")
+    supply.sums(tmp_path)
+    digest = hashlib.sha256(b"wheel").hexdigest()
+    assert (tmp_path / "SHA256SUMS").read_text() == f"{digest}  neardup.whl\n"

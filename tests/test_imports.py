@@ -6,7 +6,7 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -60,7 +60,8 @@ def modules() -> list[Path]:
     )
 
 
-def imports(path: Path) -> Iterator[tuple[str, bool]]:
+@cache
+def imports(path: Path) -> list[tuple[str, bool]]:
     """(module of neardup that is imported, only for types?), wherever in the file."""
     tree = ast.parse(path.read_text("utf-8"))
     for_types = {
@@ -69,6 +70,7 @@ def imports(path: Path) -> Iterator[tuple[str, bool]]:
         if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
         for inner in ast.walk(node)
     }
+    found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
@@ -77,9 +79,9 @@ def imports(path: Path) -> Iterator[tuple[str, bool]]:
             names = [alias.name for alias in node.names]
         else:
             continue
-        for name in names:
-            if name.split(".")[0] == "neardup":
-                yield name, id(node) in for_types
+        ours = (name for name in names if name.split(".")[0] == "neardup")
+        found += [(name, id(node) in for_types) for name in ours]
+    return found
 
 
 def name_of(path: Path) -> str:

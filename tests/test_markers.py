@@ -21,21 +21,19 @@ def test_make_quick_leaves_out_markers_that_exist() -> None:
     assert sorted(named[1].split(" or ")) == sorted(declared)
 
 
-def collected(marker: str, folder: str) -> set[str]:
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", marker, folder]
+def collected(marker: str, *files: str) -> set[str]:
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", marker, *files]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    return {line for line in done.stdout.splitlines() if "::" in line}
+    return {line.rpartition("::")[2] for line in done.stdout.splitlines() if "::" in line}
 
 
 def test_fixtures_give_their_marker() -> None:
     """Also where a test takes them by way of another fixture."""
-    names = {line.rpartition("::")[2] for line in collected("browser", "tests/web/review")}
+    spark = [f"tests/engines/spark/test_{name}.py" for name in ("spark", "component_task")]
+    names = collected("browser or spark and not data", "tests/web/review/test_browser.py", *spark)
     assert {"test_search_finds_texts_and_ids", "test_a_server_that_is_gone_is_said"} <= names
-    spark = {
-        line.rpartition("::")[2] for line in collected("spark and not data", "tests/engines/spark")
-    }
-    assert "test_frames_that_are_none" in spark
-    assert "test_a_part_that_is_decided_twice" not in spark
+    assert "test_frames_that_are_none" in names
+    assert "test_a_part_that_is_decided_twice" not in names
 
 
 def test_slow_tests_exist() -> None:

@@ -31,11 +31,10 @@ from neardup.web.access import (  # noqa: E402
     Tokens,
     make_token,
 )
-from neardup.web.app import make_app  # noqa: E402
+from neardup.web.app import Login, make_app  # noqa: E402
 from neardup.web.flow_pages import FlowPart  # noqa: E402
 from neardup.web.guard import Guard  # noqa: E402
 from neardup.web.limits import Limits  # noqa: E402
-from neardup.web.login import Login  # noqa: E402
 from neardup.web.review.review_pages import review_parts  # noqa: E402
 from neardup.web.service.service import Service  # noqa: E402
 from web.serving import serving  # noqa: E402

@@ -87,10 +87,19 @@ Side extended(const Reader &a, const Reader &b, uint32_t most_gap) {
     }
 }
 
-uint64_t hash_of_gram(const uint32_t *words, uint32_t count) {
-    uint64_t hash = 0;
-    for (uint32_t i = 0; i < count; ++i) hash = std::rotl(hash, 1) ^ scramble(words[i]);
-    return hash;
+// Words are hashes already, so a multiplication spreads them over 64 bits.
+NEARDUP_INLINE uint64_t spread(uint32_t word) { return word * kSecret[0]; }
+
+// A cyclic polynomial (Cohen 1997) of the words of a gram, which is mixed afterwards.
+uint64_t polynomial(const uint32_t *words, uint32_t count) {
+    uint64_t value = 0;
+    for (uint32_t i = 0; i < count; ++i) value = std::rotl(value, 1) ^ spread(words[i]);
+    return value;
+}
+
+NEARDUP_INLINE uint64_t mixed(uint64_t x) {
+    x = (x ^ x >> 32) * kSecret[1];
+    return x ^ x >> 29;
 }
 
 }  // namespace
@@ -156,12 +165,12 @@ void Copies::sample(const Target &target, uint32_t window, Scratch &scratch) con
     const uint32_t grams = target.size - k + 1;
     std::vector<uint64_t> &hashes = scratch.hashes;
     hashes.resize(grams);
-    uint64_t rolling = hash_of_gram(target.words, k);
-    for (uint32_t i = 0;; ++i) {
-        hashes[i] = scramble(rolling);
-        if (i + 1 == grams) break;
-        rolling = std::rotl(rolling, 1) ^ std::rotl(scramble(target.words[i]), static_cast<int>(k)) ^
-                  scramble(target.words[i + k]);
+    uint64_t rolling = polynomial(target.words, k);
+    hashes[0] = mixed(rolling);
+    for (uint32_t i = 1; i < grams; ++i) {
+        rolling = std::rotl(rolling, 1) ^ std::rotl(spread(target.words[i - 1]), static_cast<int>(k)) ^
+                  spread(target.words[i + k - 1]);
+        hashes[i] = mixed(rolling);
     }
     window = std::min(window, grams);
     uint32_t least = none;
@@ -180,40 +189,29 @@ void Copies::sample(const Target &target, uint32_t window, Scratch &scratch) con
     }
 }
 
-uint32_t Copies::head_of(uint64_t hash) const {
+// The slot of a gram, or the empty one where it belongs. Half of the hash decides: grams that share a slot by accident
+// are told apart when a seed is verified.
+size_t Copies::slot_of(uint64_t hash) const {
     const size_t mask = slots_.size() - 1;
-    const auto tag = static_cast<uint32_t>(hash >> 32);
-    for (size_t i = hash & mask;; i = (i + 1) & mask) {
-        if (slots_[i].head == none) return none;
-        if (slots_[i].tag == tag) return slots_[i].head;
-    }
+    const auto tag = static_cast<uint32_t>(hash);
+    size_t i = tag & mask;
+    while (slots_[i].head != none && slots_[i].tag != tag) i = (i + 1) & mask;
+    return i;
 }
 
 void Copies::grow() {
     std::vector<Slot> old(slots_.size() * 2, Slot{0, none});
     old.swap(slots_);
-    const size_t mask = slots_.size() - 1;
-    const uint32_t k = settings_.gram;
-    for (const Slot &slot : old) {
-        if (slot.head == none) continue;
-        const Entry &entry = entries_[slot.head];
-        size_t i = scramble(hash_of_gram(words(entry.document) + entry.position, k)) & mask;
-        while (slots_[i].head != none) i = (i + 1) & mask;
-        slots_[i] = slot;
-    }
+    for (const Slot &slot : old)
+        if (slot.head != none) slots_[slot_of(slot.tag)] = slot;
 }
 
 // The earliest places come first; after `most` of them a gram is no longer stored.
-void Copies::store(uint32_t document, uint32_t position, uint64_t hash) {
-    if (used_ * 2 >= slots_.size()) grow();
-    const size_t mask = slots_.size() - 1;
-    const auto tag = static_cast<uint32_t>(hash >> 32);
-    size_t i = hash & mask;
-    while (slots_[i].head != none && slots_[i].tag != tag) i = (i + 1) & mask;
+void Copies::store(uint32_t document, uint32_t position, uint64_t hash, size_t i) {
     const auto number = static_cast<uint32_t>(entries_.size());
     if (slots_[i].head == none) {
-        slots_[i] = {tag, number};
-        ++used_;
+        slots_[i] = {static_cast<uint32_t>(hash), number};
+        if (++used_ * 4 >= slots_.size() * 3) grow();
     } else {
         uint32_t last = slots_[i].head, count = 1;
         for (; entries_[last].next != none; last = entries_[last].next) ++count;
@@ -259,7 +257,7 @@ bool Copies::extend(const Target &target, const Entry &seed, uint32_t position, 
 
 void Copies::compare(const Target &target, Scratch &scratch) const {
     for (const Sampled &seed : scratch.sampled) {
-        for (uint32_t e = head_of(seed.hash); e != none; e = entries_[e].next) {
+        for (uint32_t e = slots_[slot_of(seed.hash)].head; e != none; e = entries_[e].next) {
             const uint64_t key = Scratch::key(entries_[e].document, seed.position, entries_[e].position);
             if (!scratch.is_done(key, seed.position)) extend(target, entries_[e], seed.position, scratch);
         }
@@ -302,17 +300,18 @@ void Copies::find(const uint32_t *documents, size_t count) {
         for (size_t i = 0; i < sampled.size(); ++i) {
             const Sampled &seed = sampled[i];
 #if defined(__GNUC__) || defined(__clang__)
-            if (i + 8 < sampled.size()) __builtin_prefetch(&slots_[sampled[i + 8].hash & (slots_.size() - 1)]);
+            if (i + 8 < sampled.size()) __builtin_prefetch(&slots_[static_cast<uint32_t>(sampled[i + 8].hash) & (slots_.size() - 1)]);
 #endif
             if (inside(seed.position)) continue;
-            for (uint32_t e = head_of(seed.hash); e != none && !inside(seed.position); e = entries_[e].next) {
+            const size_t slot = slot_of(seed.hash);
+            for (uint32_t e = slots_[slot].head; e != none && !inside(seed.position); e = entries_[e].next) {
                 const Entry &entry = entries_[e];
                 const bool same = entry.document == target.document;
                 if (same && (entry.position > seed.position || seed.position - entry.position < m)) continue;
                 const uint64_t key = Scratch::key(entry.document, seed.position, entry.position);
                 if (!scratch.is_done(key, seed.position)) extend(target, entry, seed.position, scratch);
             }
-            if (!inside(seed.position)) store(target.document, seed.position, seed.hash);
+            if (!inside(seed.position)) store(target.document, seed.position, seed.hash, slot);
         }
         covering(scratch.copies, copies_);
     }
@@ -322,7 +321,7 @@ void Copies::index() {
     Scratch scratch;
     for (uint32_t d = 0; d < documents(); ++d) {
         sample({words(d), sizes_[d], d, true}, 1, scratch);
-        for (const Sampled &gram : scratch.sampled) store(d, gram.position, gram.hash);
+        for (const Sampled &gram : scratch.sampled) store(d, gram.position, gram.hash, slot_of(gram.hash));
     }
 }
 

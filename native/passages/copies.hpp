@@ -84,8 +84,8 @@ class Copies {
     void sample(const Target &target, uint32_t window, Scratch &scratch) const;
     void compare(const Target &target, Scratch &scratch) const;
     bool extend(const Target &target, const Entry &seed, uint32_t position, Scratch &scratch) const;
-    void store(uint32_t document, uint32_t position, uint64_t hash);
-    uint32_t head_of(uint64_t hash) const;
+    void store(uint32_t document, uint32_t position, uint64_t hash, size_t slot);
+    size_t slot_of(uint64_t hash) const;
     void grow();
 
     CopySettings settings_;

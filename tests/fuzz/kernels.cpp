@@ -51,6 +51,8 @@
 #include "methods/termvector.hpp"
 #include "online/bitmap_window.hpp"
 #include "online/postings.hpp"
+#include "passages/copies.hpp"
+#include "passages/units.hpp"
 #include "simd.hpp"
 #include "text/alignment.hpp"
 #include "text/sentences.hpp"
@@ -478,7 +480,7 @@ void simhash(const Input &in, Digest &out) {
     simhash_sums(in.texts.values.data(), in.texts.offsets.data(), in.texts.size(), in.options(), nullptr, settings, nullptr, {}, 1, sums.data());
     Reading read;
     read.ends = {0};
-    read_words(in.texts.values.data(), in.texts.offsets.data(), in.texts.size(), in.options(), nullptr, read);
+    read_words(in.texts.values.data(), in.texts.offsets.data(), in.texts.size(), in.options(), nullptr, true, read);
     check_rows(read.ends, read.words);
     out.add(batch.fingerprints), out.add(batch.words), out.add(sums), out.add(read.words), out.add(read.short_digests);
 }
@@ -625,6 +627,44 @@ void clusters(const Input &in, Digest &out) {
     need(copy == in.texts.values, "gathered bytes differ");
 }
 
+// ---- passages
+
+void copies(const Input &in, Digest &out) {
+    const auto all = in.words();
+    const uint32_t gram = 1 + in.number(0, 2);
+    Copies found({gram + in.number(2, 3), gram, 1 + in.number(5, 2), in.number(2, 2), 4, 50 + in.number(4, 2) * 10});
+    std::vector<uint32_t> numbers(all.size());
+    std::iota(numbers.begin(), numbers.end(), 0u);
+    found.hold(all.values.data(), all.offsets.data(), all.size());
+    found.find(numbers.data(), numbers.size());
+    for (const Copy &copy : found.copies()) {
+        need(copy.source <= copy.document && copy.begin <= copy.end && copy.source_begin <= copy.source_end, "a copy backwards");
+        need(copy.end <= all.length(copy.document) && copy.source_end <= all.length(copy.source), "a copy outside its document");
+    }
+    for (const PassagePlace &place : found.places()) need(place.end <= all.length(place.document), "a place outside its document");
+    std::vector<Copy> others;
+    found.index();
+    found.against(all.values.data(), all.offsets.data(), all.size(), others);
+    add_sums(out, found.copies()), add_sums(out, others);
+}
+
+void units(const Input &in, Digest &out) {
+    UnitFinder finder(in.options(), static_cast<Unit>(in.number(5, 2)));
+    Tokenizer tokenizer(in.options());
+    std::vector<uint64_t> hashes;
+    std::vector<TextSpan> spans;
+    for (size_t d = 0; d < in.texts.size(); ++d) {
+        tokenizer.hashes(in.texts.begin(d), in.texts.length(d), hashes);
+        std::vector<WordSpan> words;
+        for (uint32_t w = 0; w < hashes.size(); w += 3) words.push_back({w, std::min<uint32_t>(w + 5, static_cast<uint32_t>(hashes.size()))});
+        spans.clear();
+        finder.add(in.texts.begin(d), in.texts.length(d), words.data(), words.size(), spans);
+        need(spans.size() == words.size(), "a span without its text");
+        for (const TextSpan &span : spans) need(span.begin_byte <= span.end_byte && span.end_byte <= static_cast<int64_t>(in.texts.length(d)), "a unit outside its text");
+        add_sums(out, spans);
+    }
+}
+
 // ---- online
 
 void postings(const Input &in, Digest &out) {
@@ -665,7 +705,8 @@ using Kernel = void (*)(const Input &, Digest &);
 constexpr Kernel kernels[] = {jsonl_lines, csv_records,   lines,    ids,          words,           sentences, alignment,
                               matches,     typography,    qgrams,   shingles,     minima,          sketches,  spots,
                               overlap_of_sets, profile_rows, foreign_profiles, terms, simhash,     rare_grams, foreign_grams,
-                              groups,      rare_keys,     near_bits, walked_paths, clusters,       postings,  window};
+                              groups,      rare_keys,     near_bits, walked_paths, clusters,       postings,  window,
+                              copies,      units};
 
 uint64_t digest_of(Kernel kernel, const Input &in) {
     Digest digest;

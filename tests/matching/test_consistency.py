@@ -188,3 +188,20 @@ def test_what_is_in_doubt_lowers_what_is_expected():
 def test_nothing_is_expected_of_no_pairs():
     curve = consistency.consistency_curve(2, Pairs.none())
     assert consistency.expected_quality(0, 10, curve, 0.5) is None
+
+
+def cut_of(documents: int, pairs: Pairs, usual: float) -> float | None:
+    curve = consistency.consistency_curve(documents, pairs, np.arange(6, 20) / 20, 0.3)
+    choice = consistency.chosen_cut(documents, curve, usual)
+    return choice and choice.threshold
+
+
+def test_a_method_that_takes_only_its_threshold_from_the_groups():
+    revised = families(200, 2, 0.45)
+    assert cut_of(*revised, 0.8) == 0.45
+    assert cut_of(*families(200, 2, 0.9), 0.8) == 0.9
+    assert cut_of(*families(200, 2, 0.45, strangers=2000), 0.8) is None  # most are alone
+    assert cut_of(*families(20, 2, 0.45), 0.8) is None  # few have neighbours
+    chain = Pairs(np.arange(299), np.arange(1, 300), np.full(299, 0.7))
+    assert cut_of(300, chain, 0.8) is None
+    assert cut_of(2, Pairs.none(), 0.8) is None

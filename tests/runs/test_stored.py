@@ -38,7 +38,7 @@ def test_a_run_that_is_saved_again_has_them_all(folder: Path, where: str) -> Non
     again = folder.parent / where
     loaded = Result.load(folder)
     loaded._collection = lambda: nd.dedup(COLLECTION, method="exact").collection()
-    loaded.save(again)
+    loaded.save(again, overwrite=True)
     assert stored(again) == before
 
 

@@ -10,10 +10,9 @@ from fastapi.testclient import TestClient
 
 from neardup.web import access, guard, limits, pages, problems
 from neardup.web.access import Access, Tokens, make_token
-from neardup.web.app import make_app
+from neardup.web.app import Login, make_app
 from neardup.web.doors import Door
 from neardup.web.guard import Guard
-from neardup.web.login import Login
 from neardup.web.review.review_pages import review_parts
 
 

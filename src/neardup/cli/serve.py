@@ -108,9 +108,8 @@ def serve(store: str, port: int, quiet: bool, **options: Any) -> None:
     from neardup.web.server import address_of, bind, check_extra, run
 
     check_extra()
-    from neardup.web.app import Part, make_app
+    from neardup.web.app import Login, Part, make_app
     from neardup.web.flow_pages import FlowPart
-    from neardup.web.login import Login
     from neardup.web.service.service import Service
 
     # The writer is Python too: at 5 ms, the usual, a check would wait for it that long.

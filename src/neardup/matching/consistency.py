@@ -43,6 +43,7 @@ FEWEST_LINKED = 100  # documents in groups at ``GENERAL``; fewer move nothing
 FEWEST_DOCUMENTS = 500  # of fewer the threshold never falls below ``GENERAL``
 CLEAR = 0.05  # J for each document below which a low threshold is not believed
 GAIN = 1.1  # times the best J from ``GENERAL`` on, which a low threshold must reach
+GAIN_OF_CUTS = 1.3  # the same of a method that takes only its threshold from the groups
 LINKED_SHARE = 0.4  # of the documents, in groups at a low threshold
 # Articles about one event come that near by chance. So low a threshold is believed only where this
 # share of the documents is in groups at ``GENERAL`` too.
@@ -141,19 +142,22 @@ def chosen_threshold(documents: int, curve: Curve) -> Choice:
     return Choice(float(curve.thresholds[high][values >= NEAR * values.max()].max()), CONSISTENCY)
 
 
-def chosen_cut(documents: int, curve: Curve, usual: float) -> Choice:
-    """The same for a method that asks for the threshold only, at whose scores nothing is known of
-    the collection: ``usual`` is its own threshold, and it goes below that only where many documents
-    are in groups."""
-    best = float(curve.consistency.max())
-    if curve.linked[0] < FEWEST_LINKED:
-        return Choice(usual, FEW_NEIGHBOURS)
+def chosen_cut(documents: int, curve: Curve, usual: float) -> Choice | None:
+    """The same for a method that asks for nothing but its threshold, which is ``usual`` the one of
+    its own. It goes below that for a clear gain and where many documents are in groups. None where
+    the groups show no threshold."""
+    best, high = float(curve.consistency.max()), curve.thresholds >= usual
+    above = float(curve.consistency[high].max(initial=0.0))
     if best <= 0:
-        return Choice(usual, INCONSISTENT)
+        return None
     step = int(np.flatnonzero(curve.consistency >= NEAR_LOW * best).max())
-    threshold, linked = float(curve.thresholds[step]), int(curve.linked[step])
-    few = linked < FEWEST_LINKED or (threshold < usual and linked < LINKED_TOO * documents)
-    return Choice(usual, FEW_NEIGHBOURS) if few else Choice(threshold, CONSISTENCY)
+    low = best >= GAIN_OF_CUTS * above and curve.thresholds[step] < usual
+    if low and curve.linked[step] >= max(LINKED_TOO * documents, FEWEST_LINKED):
+        return Choice(float(curve.thresholds[step]), CONSISTENCY)
+    if above <= 0 or curve.linked[high][0] < FEWEST_LINKED:
+        return None
+    steps = high & (curve.consistency >= NEAR * above)
+    return Choice(float(curve.thresholds[steps].max()), CONSISTENCY)
 
 
 def _low_threshold(documents: int, curve: Curve) -> float | None:

@@ -143,8 +143,9 @@ class Method(ABC):
     swept_parameter: ClassVar[str] = "threshold"
     # Parameters from which the defaults of others follow, by name.
     follows: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    # Whether ``--threshold auto`` may match at the lowest threshold and ask the groups.
-    groups_choose: ClassVar[bool] = True
+    # Whether ``--threshold auto`` matches at the lowest threshold and asks the groups first: that
+    # is better where unrelated documents score low (decision 0027).
+    groups_choose: ClassVar[bool] = False
     # The threshold where the tables are general ones, which do not know what is common here.
     general_threshold: ClassVar[float | None] = None
 

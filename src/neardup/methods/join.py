@@ -88,6 +88,7 @@ class Join(Method):
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "join"
+    groups_choose: ClassVar[bool] = True
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint32)
 
     def __post_init__(self) -> None:

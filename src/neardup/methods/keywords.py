@@ -96,6 +96,7 @@ class Keywords(Method):
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "keywords"
+    groups_choose: ClassVar[bool] = True
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
 
     def __post_init__(self) -> None:

@@ -101,8 +101,6 @@ class Qgrams(Method):
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "qgrams"
-    # Texts of a language share many q-grams: at 0.5 matching takes 80 times as long as at 0.8.
-    groups_choose: ClassVar[bool] = False
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint32)
 
     def __post_init__(self) -> None:

@@ -166,6 +166,7 @@ class Shingles(Method):
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "shingles"
+    groups_choose: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require(1 <= self.words <= _native.MOST_SHINGLE_WORDS, self, "words", "from 1 to 32")

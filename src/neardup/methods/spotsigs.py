@@ -65,6 +65,7 @@ class SpotSigs(Method):
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "spotsigs"
+    groups_choose: ClassVar[bool] = True
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint32)
 
     def __post_init__(self) -> None:

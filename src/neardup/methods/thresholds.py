@@ -106,8 +106,6 @@ def _counts(method: Method) -> Swept:
 
 AUTO = "auto"
 CUTS = tuple(round(0.05 * step, 2) for step in range(6, 20))
-# Cosines of unrelated texts are high: below, most pairs of the collection would be scored.
-CHOSEN_FROM = {"semantic": 0.5}
 
 
 def with_threshold(
@@ -144,13 +142,9 @@ def calibrates_itself(cls: type[Any]) -> bool:
     return "calibrate" in registry.parameter_names(cls)
 
 
-def chosen_among(method: Method) -> list[float]:
-    return [cut for cut in CUTS if cut >= CHOSEN_FROM.get(method.name, 0)]
-
-
 def check_cuts(method: Method) -> None:
     """Refuses a method without a threshold to choose."""
-    sweep = swept(method, chosen_among(method))
+    sweep = swept(method, CUTS)
     if sweep is None or len(sweep.cuts) < 2:
         raise SettingsError(
             f"threshold is 'auto', and {method.name} has no threshold to choose.",

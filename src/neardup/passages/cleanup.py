@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -82,10 +82,10 @@ class _Changed:
     """A document that gets another text, or marks."""
 
     number: int
-    before: int
+    before: int  # characters
     after: int
-    words: int
-    spans: list[tuple[int, int]] = field(default_factory=list)
+    spans: list[tuple[int, int]]
+    words: int = 0  # that are left
 
 
 class Cleaned:
@@ -115,14 +115,22 @@ class Cleaned:
     def _collect(self, spans: dict[int, list[tuple[int, int]]]) -> None:
         numbers = np.array(sorted(spans), np.int64)
 
-        def work(first: int, batch: DocumentBatch) -> list[tuple[_Changed | str, str]]:
+        def work(first: int, batch: DocumentBatch) -> tuple[list[_Changed | str], list[str]]:
             begin, end = np.searchsorted(numbers, (first, first + batch.records.num_rows))
-            rows = (numbers[begin:end] - first).tolist()
-            return [self._changed(batch, row, first + row, spans[first + row]) for row in rows]
+            some = [
+                self._changed(batch, n - first, n, spans[n]) for n in numbers[begin:end].tolist()
+            ]
+            texts = [text for _, text in some]
+            offsets = _native.word_hashes(*buffers(texts), Text().native())[1]
+            changed = [each for each, _ in some]
+            for each, count in zip(changed, np.diff(offsets).tolist(), strict=True):
+                if isinstance(each, _Changed):
+                    each.words = count
+            return changed, texts
 
         positions = self.found.documents.numbers("positions")
-        for some in self.found.found.again(work):
-            for changed, text in some:
+        for some, texts in self.found.found.again(work):
+            for changed, text in zip(some, texts, strict=True):
                 if isinstance(changed, str):
                     self.untouched.append(changed)
                 else:
@@ -137,8 +145,7 @@ class Cleaned:
         if not _is_writable(self.found.documents.collection, batch, row):
             return batch.records.column("id")[row].as_py(), ""
         rest = text if self.cleaning.annotate else without(text, spans)
-        count = len(_native.word_hashes(*buffers([rest]), Text().native())[0])
-        return _Changed(number, len(text), len(rest), count, spans), rest
+        return _Changed(number, len(text), len(rest), spans), rest
 
     def _fields(self, changed: _Changed, text: str) -> dict[str, Any]:
         if self.cleaning.annotate:
@@ -217,6 +224,7 @@ class Cleaned:
         folder.mkdir(parents=True)
         self.collection.write_kept(self._everything, folder, CLEANED)
         write_table(self.removals, folder / REMOVED)
+        files = digests_of(folder)
         info = {
             "format": 1,
             "neardup": version("neardup"),
@@ -227,10 +235,10 @@ class Cleaned:
             },
             "counts": self.counts,
             "sentence": self.sentence(),
-            "files": digests_of(folder),
+            "files": files,
         }
         described = json.dumps(info, indent=2, ensure_ascii=False) + "\n"
-        write_checksums(folder, more={APPLIED: described.encode()})
+        write_checksums(folder, more={APPLIED: described.encode()}, known=files)
         write_text(folder / APPLIED, described)
 
     def save(self, folder: str | Path) -> Path:

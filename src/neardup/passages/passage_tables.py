@@ -8,7 +8,6 @@ a copy was found.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -62,13 +61,13 @@ OCCURRENCES = pa.schema(
 LONGEST_TEXT = 20_000  # bytes of a passage that the table shows
 _LOOKED_AT = 8  # occurrences of a passage whose surroundings are examined
 _EDGE = 0.25  # of a document, at its begin and end
-_NOTICE = re.compile(
-    r"copyright|©|\(c\) ?(19|20)\d\d|all rights reserved|licen[cs]e|warrant(y|ies)|"
-    r"terms of (use|service)|privacy policy|cookies?\b|disclaimer|unsubscribe|"
-    r"alle rechte vorbehalten|urheberrecht|impressum|datenschutz|nutzungsbedingungen|"
-    r"droits réservés|todos los derechos|tutti i diritti",
-    re.IGNORECASE,
+_NOTICES = (
+    *("copyright", "©", "(c) 19", "(c) 20", "all rights reserved", "license", "licence"),
+    *("warranty", "warranties", "terms of use", "terms of service", "privacy policy", "cookie"),
+    *("disclaimer", "unsubscribe", "alle rechte vorbehalten", "urheberrecht", "impressum"),
+    *("datenschutz", "nutzungsbedingungen", "droits réservés", "todos los derechos"),
 )
+_NOTICE_CHARACTERS = 2000  # at the begin of a passage, where its words are looked for
 _QUOTE = '"“”„«»‹›「」『』'
 
 
@@ -299,7 +298,7 @@ class Passages:
         gathered = self._gathered
         evidence = []
         for number, passage in enumerate(self.kernel_ids.tolist()):
-            notice = _NOTICE.search(gathered.texts[passage])
+            text = gathered.texts[passage][:_NOTICE_CHARACTERS].lower()
             sources, source, of_source = self._sources[number]
             evidence.append(
                 Evidence(
@@ -311,7 +310,7 @@ class Passages:
                     of_source,
                     at_edge[number],
                     float(gathered.quoted[passage] / max(1, gathered.examined[passage])),
-                    notice[0] if notice else None,
+                    next((words for words in _NOTICES if words in text), None),
                     everywhere,
                 )
             )

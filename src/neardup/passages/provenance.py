@@ -224,6 +224,7 @@ class _Batch(NamedTuple):
     spans: Array  # in the collection, characters
     texts: list[str]
     same: list[bool]
+    size: int  # bytes that were read
 
 
 def _match(
@@ -250,7 +251,7 @@ def _match(
             for number, text in zip(copies[:, 0].tolist(), strings, strict=True)
         ]
         parts = [text[b:e] for text, (_, _, b, e) in zip(strings, spans.tolist(), strict=True)]
-        return _Batch(names, copies, spans, parts, same)
+        return _Batch(names, copies, spans, parts, same, words.batch.size)
 
     shown.stage("comparing", total_bytes=against.plain_size())
     chunks = against.chunks(Columns(settings.text, settings.id))
@@ -275,7 +276,7 @@ def _match(
                 )
             )
         ids += batch.ids
-        shown.advance(len(batch.ids))
+        shown.advance(len(batch.ids), batch.size)
     return ids
 
 

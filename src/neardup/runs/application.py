@@ -167,6 +167,7 @@ class Applied:
         write_table(self.actions, folder / "actions.parquet")
         write_table(self.links, folder / "links.parquet")
         write_text(folder / "review.jsonl", self._review())
+        files = digests_of(folder)
         info = {
             "format": FORMAT,
             "neardup": version("neardup"),
@@ -174,10 +175,10 @@ class Applied:
             "policy": self.policy.describe(),
             **({"changes": [each.row() for each in self.changes.counting]} if self.changes else {}),
             "counts": self.counts,
-            "files": digests_of(folder),
+            "files": files,
         }
         described = json.dumps(info, indent=2, ensure_ascii=False) + "\n"
-        write_checksums(folder, more={APPLIED: described.encode()})
+        write_checksums(folder, more={APPLIED: described.encode()}, known=files)
         write_text(folder / APPLIED, described)
 
     def _apart(self) -> list[tuple[str, Array]]:

@@ -40,11 +40,15 @@ def digests_of(folder: Path, names: Iterable[str] = ("",)) -> dict[str, str]:
 
 
 def write_checksums(
-    folder: Path, names: Iterable[str] = ("",), more: Mapping[str, bytes] | None = None
+    folder: Path,
+    names: Iterable[str] = ("",),
+    more: Mapping[str, bytes] | None = None,
+    known: Mapping[str, str] | None = None,
 ) -> None:
-    """Write the checksums of existing files, and of those of ``more``, which are written later."""
+    """Write the checksums of existing files, and of those of ``more``, which are written later. If
+    the digests of the files are ``known``, these are not read again."""
     later = {name: hashlib.sha256(data).hexdigest() for name, data in (more or {}).items()}
-    _write(folder, digests_of(folder, names) | later)
+    _write(folder, {**(digests_of(folder, names) if known is None else known), **later})
 
 
 @contextmanager

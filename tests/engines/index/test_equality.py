@@ -110,7 +110,7 @@ def test_on_hostile_texts(variant: tuple[str, dict[str, Any]], tmp_path: Path) -
 
 
 def real(data: Path, name: str, count: int) -> list[Document]:
-    found = rows(data / name / "docs.jsonl.zst")[:count]
+    found = rows(data / name / "docs.jsonl.zst", count)
     return [{"id": one["id"], "text": one["text"]} for one in found]
 
 

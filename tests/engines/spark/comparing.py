@@ -19,7 +19,7 @@ ROW = ["file", "row", "source"]  # a DataFrame has no files
 
 
 def real(data: Path, count: int = 400) -> list[Document]:
-    found = rows(data / "press_de" / "docs.jsonl.zst")[:count]
+    found = rows(data / "press_de" / "docs.jsonl.zst", count)
     return [
         {"id": one["id"], "text": one["text"], "at": at, "outlet": one.get("outlet") or "none"}
         for at, one in enumerate(found)

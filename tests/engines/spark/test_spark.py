@@ -154,7 +154,7 @@ def test_a_threshold_by_consistency_is_that_of_one_machine(spark: SparkSession, 
     """Scans: a low threshold, and pairs that pass because their texts were read."""
     from neardup.engines.spark.spark_run import Tuning
 
-    found = rows(data / "ocr_pairs" / "docs.jsonl.zst")[:600]
+    found = rows(data / "ocr_pairs" / "docs.jsonl.zst", 600)
     documents = [{"id": one["id"], "text": one["text"], "at": at} for at, one in enumerate(found)]
     settings = {"method": "raregrams", "clusters": "average"}
     result = ran(spark, documents, Tuning(giant=50), **settings)

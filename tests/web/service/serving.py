@@ -10,10 +10,9 @@ from typing import Any
 from fastapi.testclient import TestClient
 
 import neardup as nd
-from neardup.web.app import make_app
+from neardup.web.app import Login, make_app
 from neardup.web.guard import Guard
 from neardup.web.limits import Limits
-from neardup.web.login import Login
 from neardup.web.service.service import Service
 
 

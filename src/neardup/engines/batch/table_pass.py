@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from neardup.artefacts.artefact import Artefact, Need, ReadyNeed, Tally
-from neardup.artefacts.calibration import FEW_NEIGHBOURS, Calibration, load_calibration
+from neardup.artefacts.calibration import Calibration, load_calibration
 from neardup.artefacts.idf import IdfNeed, IdfTable
 from neardup.documents import Chunk, Collection, Columns, DocumentBatch, Rejected, collect
 from neardup.documents.collection import collect_inputs
@@ -63,12 +63,11 @@ def _as_calibrated(collection: Collection, plan: Plan, progress: Progress) -> Pl
     if not plan.planted_cut:
         return plan
     found = _grouped_cut(collection, plan, progress) if plan.method.groups_choose else None
-    if found is None or found.by == FEW_NEIGHBOURS:
-        found = threshold_choice.planted_cut(collection, plan, progress)
+    found = found or threshold_choice.planted_cut(collection, plan, progress)
     return threshold_choice.with_calibration(plan, found)
 
 
-def _grouped_cut(collection: Collection, plan: Plan, progress: Progress) -> Calibration:
+def _grouped_cut(collection: Collection, plan: Plan, progress: Progress) -> Calibration | None:
     """The threshold by the consistency of groups, from a run at the lowest one."""
     outcome, _ = run(collection, threshold_choice.wide_plan(plan), progress)
     outcome.intake.store.close()

@@ -6,9 +6,9 @@ it and known answers do not speak against it. A method whose ``calibration`` is 
 its threshold where the groups of the collection are most consistent (``matching/consistency.py``),
 and pairs that share little text are read. Pairs below the threshold pass as exceptions where
 they are far above the background of both documents and a reader would find the one text in the
-other (``engines/batch/batch_run.py``). For methods that do not calibrate themselves
-``--threshold auto`` matches once at the lowest threshold, and takes the one at which the groups are
-most consistent. Known answers choose it where too few documents have neighbours for that.
+other (``engines/batch/batch_run.py``). For other methods known answers choose the threshold,
+before anything is matched. Some (``Method.groups_choose``) are matched once at the lowest threshold
+before, and have the one at which the groups are most consistent, if the groups show one.
 
 Known answers are a few documents of the collection, copied with edits that leave a copy to any
 reader, and decoys: pairs that share only a frame (``planting/``). A threshold is worth the F1 that
@@ -53,7 +53,7 @@ from neardup.matching.scorer import Scorer
 from neardup.matching.verify import Pairs
 from neardup.methods.base import Comparisons, Method
 from neardup.methods.meeting import SPREAD
-from neardup.methods.thresholds import Cut, Swept, chosen_among, swept
+from neardup.methods.thresholds import CUTS, Cut, Swept, swept
 from neardup.plan import Plan
 from neardup.progress import Progress
 from neardup.schema import Array
@@ -143,7 +143,7 @@ def _batch(tables: list[pa.Table], extra: tuple[str, ...]) -> pa.RecordBatch:
 
 def choose(method: Method) -> Swept:
     """All thresholds to choose from; ``check_cuts`` has made sure that there are some."""
-    choices = swept(method, chosen_among(method))
+    choices = swept(method, CUTS)
     assert choices is not None
     return choices
 
@@ -232,16 +232,15 @@ def wide_plan(plan: Plan) -> Plan:
     return replace(plan, method=method, planted_cut=False, every_pair=True, against=())
 
 
-def consistent_cut(plan: Plan, pairs: Pairs, names: Array) -> Calibration:
+def consistent_cut(plan: Plan, pairs: Pairs, names: Array) -> Calibration | None:
     """The threshold at which the groups of the pairs of ``wide_plan`` are most consistent;
-    ``names`` are the digests of the evidence of the documents."""
+    ``names`` are the digests of the evidence of the documents. None where they show none."""
     order, number = _by_digest(names)
     thresholds = np.array([cut.threshold for cut in choose(plan.method).cuts])
     pairs = pairs.mapped(number).distinct()
     curve = consistency.consistency_curve(len(order), pairs, thresholds, thresholds[0])
-    return Calibration(
-        *consistency.chosen_cut(len(order), curve, plan.method.threshold), curve=curve
-    )
+    choice = consistency.chosen_cut(len(order), curve, plan.method.threshold)
+    return Calibration(*choice, curve=curve) if choice else None
 
 
 def planted_cut(collection: Collection, plan: Plan, progress: Progress) -> Calibration:

@@ -25,7 +25,7 @@ import pyarrow as pa
 from pyspark.sql import functions as sql
 
 from neardup.artefacts.artefact import Artefact, Mergeable, Need
-from neardup.artefacts.calibration import FEW_NEIGHBOURS, UNLIKE, Calibration
+from neardup.artefacts.calibration import UNLIKE, Calibration
 from neardup.decisions.order import group_codes
 from neardup.engines.batch import threshold_choice
 from neardup.engines.batch.table_pass import at_hand, count_references, stored_calibration
@@ -82,8 +82,7 @@ def _chosen_cut(run: Run) -> Calibration:
         wide = replace(run, plan=plan, stages=run.stages.under("wide"))
         nodes, pairs, _ = _compared(wide, plan.method)
         wide.stages.release()
-        found = threshold_choice.consistent_cut(run.plan, pairs, nodes.evidence)
-        if found.by != FEW_NEIGHBOURS:
+        if found := threshold_choice.consistent_cut(run.plan, pairs, nodes.evidence):
             return found
     return threshold_choice.planted_cut(run.input.local(), run.plan, run.progress)
 

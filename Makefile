@@ -49,7 +49,7 @@ quick: $(STAMP) ## two minutes: lint, types and all tests but browser, Spark, ki
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(PYTEST) -n 2 -q --hypothesis-profile quick -m "not (browser or spark or kills or data or slow or long)"
+	$(PYTEST) -n 2 -q --hypothesis-profile quick -m "not (browser or spark or kills or data or slow or long or valgrind)"
 
 fresh: ## both commands of the README in a new Debian with nothing but its packages: docs/fresh.md
 	$(PYTHON) tools/fresh.py

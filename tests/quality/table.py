@@ -18,7 +18,7 @@ TRAPS = {
     "press_de: stubs apart": ("press_de", "apart"),
     "press_de: copies found": ("press_de", "recall"),
 }
-ABSENT, TOO_LONG = "–", "*"
+ABSENT, TOO_LONG = "–", "†"
 
 
 def tables(measured: Measured) -> str:

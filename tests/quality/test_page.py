@@ -54,4 +54,4 @@ def test_what_is_absent_is_not_shown_as_a_figure() -> None:
     made = tables(figures).splitlines()
     assert "| `exact` | – | – | – | – | .000 | – | – | – | – | – |" in made
     assert f"| `simhash` |{' – / – |' * 4} 1.000 / 1 |{' – / – |' * 4}" in made
-    assert "| `simhash` | – | * | – | – |" in made
+    assert "| `simhash` | – | † | – | – |" in made

@@ -59,19 +59,26 @@ def test_a_paper_is_shown(name: str) -> None:
     ],
 )
 def test_words_lead_to_a_paper(words: str, name: str) -> None:
-    assert json.loads(papers(*words.split(), "--json").stdout)["name"] == name
+    """An author may have written several; the seed comes first."""
+    shown = json.loads(papers(*words.split(), "--json").stdout)
+    assert (shown[0] if isinstance(shown, list) else shown)["name"] == name
 
 
 def test_what_has_no_recipe_says_so() -> None:
-    assert "It has no recipe" in papers("Manber").stdout
-    assert "Heintze" in papers("heintze").stdout
+    assert "It has no recipe" in papers("lakkaraju").stdout
     unknown = papers("xyzzy")
     assert unknown.exit_code == 2
     assert "`neardup papers` lists all" in unknown.stderr
 
 
-STANDING = {"INPUT": str(NEWS), "RESULTS": str(NEWS.parent / "results.jsonl")}
-STANDING |= {"GROUP": "story", "SOURCE": "lang", "DATE": "date"}
+STANDING = {"INPUT": str(NEWS), "NEW": str(NEWS), "RESULTS": str(NEWS.parent / "results.jsonl")}
+STANDING |= {
+    "GROUP": "story",
+    "SOURCE": "lang",
+    "DATE": "date",
+    "TITLE": "title",
+    "RECORD": "title",
+}
 MADE = ("OUT", "STORE", "IN", "FORWARD", "ASIDE", "MODEL")
 COMMANDS = [command for one in paper.papers().values() for command in one.commands]
 
@@ -86,8 +93,9 @@ def test_every_command_of_a_paper_runs(command: str, tmp_path: Path) -> None:
         places[name] = str(tmp_path / name)
     places["PAIRS"] = str(tmp_path / "pairs.csv")
     (tmp_path / "pairs.csv").write_text(_pairs_of_stories())
-    train = next(one for one in COMMANDS if " train " in one)
-    for each in ([train] if "model=MODEL" in command else []) + [command]:
+    first = {"model=MODEL": " train ", "index check STORE": "index build STORE"}
+    before = [next(each for each in COMMANDS if first[n] in each) for n in first if n in command]
+    for each in (*before, command):
         _run_command(each, places)
 
 

@@ -107,7 +107,17 @@ def raveena2014(data: Path) -> None:
     assert at(made, "levels", **kernel)["F1"] > 0.75 > 0.6 > at(made, "levels", **fixed)["F1"]
 
 
+def park2002(data: Path) -> None:
+    """A couple of rare words beside frequent ones identify a document, and lead to related ones
+    where rare words alone lead nowhere."""
+    made = run("park2002", data / "bbc_news" / "docs.jsonl.zst")
+    mixed, rare = (at(made, "signatures", signature=name) for name in ("3 tf + 2 df", "df"))
+    assert mixed["unique"] > 0.9
+    assert mixed["relevance"] > rare["relevance"]
+
+
 CHECKS = (
+    park2002,
     raveena2014,
     broder1997,
     conrad2003_sets,

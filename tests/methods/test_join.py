@@ -120,7 +120,7 @@ def test_counts_are_exact_while_small_and_grow_slowly_then() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"features": "sentences"},
+        {"features": "paragraphs"},
         {"size": 0},
         {"size": 33},
         {"features": "words", "size": 2},

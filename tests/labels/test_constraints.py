@@ -60,5 +60,5 @@ def test_the_command_groups_a_run_by_its_labels(tmp_path: Path) -> None:
         ("d", 1, True),  # which the run kept; it set c aside for a
         ("c", 1, False),
     ]
-    assert "4 documents are in 2 clusters, must-links: 1, cannot-links: 2." in done.output
+    assert "4 documents are in 2 clusters; must-links: 1, cannot-links: 2." in done.output
     assert "Labels of documents that are not in the run: 1." in done.output

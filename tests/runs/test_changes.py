@@ -99,7 +99,9 @@ def test_half_a_row_is_set_aside(run: Path) -> None:
 
 def test_changes_of_another_run_are_refused(run: Path) -> None:
     ChangeLog(run).add(["copy"], "link")
-    nd.find(str(run.parent / "docs.jsonl"), method="shingles", threshold=0.95).save(run)
+    nd.find(str(run.parent / "docs.jsonl"), method="shingles", threshold=0.95).save(
+        run, overwrite=True
+    )
     with pytest.raises(InputError, match="made for another run"):
         read_changes(run)
 

@@ -92,4 +92,4 @@ def test_equal_texts_are_duplicates_with_no_more_to_say() -> None:
     verdict = compare(STUBS[0], STUBS[0], Rareshingles()).verdict
     assert verdict is not None
     assert (verdict.score, verdict.duplicate) == (1.0, True)
-    assert verdict.note == "frequencies and vocabulary counted from these two texts alone"
+    assert verdict.note == "with general frequencies and vocabulary; a run counts its own"

@@ -16,7 +16,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -146,6 +146,8 @@ class Method(ABC):
     # Whether ``--threshold auto`` matches at the lowest threshold and asks the groups first: that
     # is better where unrelated documents score low (decision 0027).
     groups_choose: ClassVar[bool] = False
+    # Parameters that came after signatures were stored: their defaults leave these comparable.
+    added: ClassVar[tuple[str, ...]] = ()
     # The threshold where the tables are general ones, which do not know what is common here.
     general_threshold: ClassVar[float | None] = None
 
@@ -353,9 +355,15 @@ def whole_scores(method: Method, evidence: Ragged, a: Array, b: Array) -> Scores
 
 
 def signed_parameters(method: Method) -> dict[str, Any]:
-    """The parameters without the files of artefacts, which their digests stand for."""
+    """The parameters without the files of artefacts, which their digests stand for, and without
+    those that older signatures do not have, at their defaults."""
     files = {need.name for need in method.needs}
-    return {name: value for name, value in asdict(method).items() if name not in files}
+    usual = {one.name: one.default for one in fields(method) if one.name in method.added}
+    return {
+        name: value
+        for name, value in asdict(method).items()
+        if name not in files and not (name in usual and getattr(method, name) == usual[name])
+    }
 
 
 def signature_of(method: Method, digests: Mapping[str, str]) -> dict[str, Any]:

@@ -46,6 +46,7 @@ class Exact(Method):
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "exact"
+    added: ClassVar[tuple[str, ...]] = ("fields",)
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint8)
     confirms_copies: ClassVar[bool] = True
 

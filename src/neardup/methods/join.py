@@ -88,6 +88,7 @@ class Join(Method):
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "join"
+    added: ClassVar[tuple[str, ...]] = ("every", "most")
     groups_choose: ClassVar[bool] = True
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint32)
 

@@ -96,6 +96,7 @@ class Keywords(Method):
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "keywords"
+    added: ClassVar[tuple[str, ...]] = ("order",)
     groups_choose: ClassVar[bool] = True
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
 

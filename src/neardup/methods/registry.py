@@ -305,8 +305,9 @@ _SPECIFIC = {
     "ngram ngrams charngram charngrams characterngrams trigram trigrams ddd docq": (
         "n-grams of characters are `qgrams`; n-grams of words are `shingles`."
     ),
-    "levenshtein editdistance fuzzy fuzzymatching rapidfuzz ratio": (
-        "small edits inside words are found by `qgrams`."
+    "levenshtein fuzzy fuzzymatching rapidfuzz ratio": (
+        "short texts within some edits are found by `editdistance`, small edits in longer ones by "
+        "`qgrams`."
     ),
     "hash hashing sha1 sha256 sha md5 blake2 xxhash digest checksum identical equal bytes": (
         "copies that are equal are found by `exact`."

@@ -166,6 +166,7 @@ class Shingles(Method):
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "shingles"
+    added: ClassVar[tuple[str, ...]] = ("fields",)
     groups_choose: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

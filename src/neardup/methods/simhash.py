@@ -73,6 +73,7 @@ class SimHash(Method):
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "simhash"
+    added: ClassVar[tuple[str, ...]] = ("weak_bits",)
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
     swept_parameter: ClassVar[str] = "distance"
 

@@ -85,6 +85,7 @@ class TermVector(Method):
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "termvector"
+    added: ClassVar[tuple[str, ...]] = ("packed",)
     groups_choose: ClassVar[bool] = True
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint32)
 

@@ -94,7 +94,7 @@ def test_a_wish_is_answered_and_an_odd_one_refused(run_folder: Path) -> None:
 
 def test_samples_of_a_run_that_was_made_anew_are_set_apart(run_folder: Path) -> None:
     judged(judging_parts(run_folder), 20)
-    nd.dedup(str(EXAMPLE), method="shingles", threshold=0.6).save(run_folder)
+    nd.dedup(str(EXAMPLE), method="shingles", threshold=0.6).save(run_folder, overwrite=True)
     parts = judging_parts(run_folder)
     found = shown(parts)
     assert found["stale"] == ["sample-1"]

@@ -202,7 +202,7 @@ def measured(recorded: Recorded) -> str:
     whole = sides(recorded["default"])
     rows = [
         [
-            "100,000 documents (628 MB), the whole default command, one core, AVX2, busy machine",
+            "100,000 documents (628 MB), the whole default command, one core, AVX2",
             f"{whole['neardup']['processor']:.1f} s of processor time",
             f"`--method shingles` {whole['shingles']['processor']:.1f} s, "
             f"gaoya (unverified) {whole['gaoya']['processor']:.1f} s",

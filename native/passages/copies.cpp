@@ -32,21 +32,23 @@ struct Side {
 };
 
 // Words to the right of a place, or to its left in reverse, up to an end.
+template <bool left>
 struct Reader {
-    const uint32_t *from;
+    const uint32_t *place;
     uint32_t size;
-    int step;
-    uint32_t operator[](uint32_t i) const { return from[static_cast<ptrdiff_t>(step) * i]; }
+    uint32_t operator[](uint32_t i) const { return left ? place[-1 - static_cast<ptrdiff_t>(i)] : place[i]; }
 };
 
-uint32_t agreement(const Reader &a, uint32_t i, const Reader &b, uint32_t j) {
+template <typename R>
+uint32_t agreement(const R &a, uint32_t i, const R &b, uint32_t j) {
     const uint32_t most = std::min(a.size - i, b.size - j);
     uint32_t n = 0;
     while (n < most && a[i + n] == b[j + n]) ++n;
     return n;
 }
 
-bool agrees(const Reader &a, uint32_t i, const Reader &b, uint32_t j, uint32_t count) {
+template <typename R>
+bool agrees(const R &a, uint32_t i, const R &b, uint32_t j, uint32_t count) {
     if (i + count > a.size || j + count > b.size) return false;
     for (uint32_t n = 0; n < count; ++n)
         if (a[i + n] != b[j + n]) return false;
@@ -54,7 +56,8 @@ bool agrees(const Reader &a, uint32_t i, const Reader &b, uint32_t j, uint32_t c
 }
 
 // The smallest gap behind which the texts agree again.
-bool crossing(const Reader &a, uint32_t i, const Reader &b, uint32_t j, uint32_t most, Gap &gap) {
+template <typename R>
+bool crossing(const R &a, uint32_t i, const R &b, uint32_t j, uint32_t most, Gap &gap) {
     for (uint32_t both = 1; both <= 2 * most; ++both)
         for (uint32_t x = both > most ? both - most : 0; x <= std::min(both, most); ++x)
             if (agrees(a, i + x, b, j + both - x, agreeing)) {
@@ -65,7 +68,8 @@ bool crossing(const Reader &a, uint32_t i, const Reader &b, uint32_t j, uint32_t
 }
 
 // Extends from both starts; the end is where the score was best: +1 for a word that agrees, -2 for one in a gap.
-Side extended(const Reader &a, const Reader &b, uint32_t most_gap) {
+template <typename R>
+Side extended(const R &a, const R &b, uint32_t most_gap) {
     Side at, best;
     int score = 0, best_score = 0;
     while (true) {
@@ -226,10 +230,10 @@ bool Copies::extend(const Target &target, const Entry &seed, uint32_t position, 
     const uint32_t k = settings_.gram, at = seed.position;
     const uint32_t *source = words(seed.document);
     const uint32_t source_size = sizes_[seed.document];
-    const Reader right{target.words + position, target.size - position, 1},
-        source_right{source + at, source_size - at, 1};
+    const Reader<false> right{target.words + position, target.size - position},
+        source_right{source + at, source_size - at};
     if (!agrees(right, 0, source_right, 0, k)) return false;
-    const Reader left{target.words + position - 1, position, -1}, source_left{source + at - 1, at, -1};
+    const Reader<true> left{target.words + position, position}, source_left{source + at, at};
     const uint32_t run_right = agreement(right, 0, source_right, 0), run_left = agreement(left, 0, source_left, 0);
     scratch.remember(Scratch::key(seed.document, position, at), position - run_left, position + run_right);
     Side after{run_right, run_right, run_right}, before{run_left, run_left, run_left};

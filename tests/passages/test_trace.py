@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pytest
 from click.testing import CliRunner
 
 import neardup as nd
@@ -91,3 +92,26 @@ def test_contamination_weighs_what_many_training_documents_have(tmp_path: Path) 
     assert common["coverage"] > 0.8
     assert common["weighted"] < 0.1
     assert clean["coverage"] == 0
+
+
+@pytest.mark.parametrize("command", ["passages -o out", "clean -o out", "trace --against good"])
+def test_a_file_that_is_rejected_is_no_success(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bad.jsonl").write_text('{"text": 1}\n{"text": 2}\n', "utf-8")
+    Path("good").write_text(SOURCES[0], "utf-8")
+    name, *options = command.split()
+    failed = CliRunner().invoke(main, [name, "bad.jsonl", *options])
+    assert failed.exit_code == 1
+    assert "2 of 2 documents were rejected for one reason" in failed.output
+    accepted = [*options, "--accept-rejected"] + ["--overwrite"] * (name == "passages")
+    if name != "clean":
+        assert "rejected" in run(name, "bad.jsonl", *accepted)
+
+
+def test_an_empty_document_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").touch()
+    (tmp_path / "source.txt").write_text(SOURCES[0], "utf-8")
+    traced = run("trace", tmp_path / "empty.txt", "--against", tmp_path / "source.txt")
+    assert "empty.txt is empty." in traced

@@ -17,10 +17,10 @@ import click
 
 from neardup.cli import options as shared
 from neardup.cli import summary
-from neardup.cli.command import INTERRUPTED, Failure, Sectioned, echo, load_arrow, show_json
+from neardup.cli.command import INTERRUPTED, Sectioned, echo, load_arrow, show_json
 from neardup.cli.options import settings_from
 from neardup.cli.target import STDOUT, Target, check_file, names_file
-from neardup.errors import DataError, SettingsError
+from neardup.errors import SettingsError
 from neardup.files import only_writer
 
 if TYPE_CHECKING:
@@ -85,12 +85,7 @@ run_options = shared.with_options(
         help="Write the documents of several input files into one file for each format, instead of "
         "into files of the same names.",
     ),
-    click.option(
-        "--overwrite",
-        is_flag=True,
-        help="Write into a folder that is not empty; an earlier run in it is replaced when this "
-        "one is done.",
-    ),
+    shared.overwrite_run_option,
     shared.json_option,
     shared.verbose_option,
     shared.quiet_option,
@@ -401,20 +396,9 @@ class Job:
             size = self.collection.plain_size()
             told = summary.lines(result, out, seconds, size) + summary.file_lines(result, file)
             echo("\n".join(told), err=True)
-        self._check_rejected(result, out or file)
-
-    def _check_rejected(self, result: Result, out: Path | None) -> None:
-        """Fails if most documents of a file were rejected, although everything was written."""
         lines = summary.mostly_rejected(result)
-        if not lines:
-            return
-        if self.accept_rejected:
-            if not self.quiet:
-                echo("\n".join(lines), err=True)
-            return
-        written = f"The output was written to {out}. " if out else ""
-        last = f"{written}With --accept-rejected the exit code is 0."
-        raise Failure("\n".join([*lines, last]), DataError.exit_code)
+        accepted = {"accepted": self.accept_rejected, "quiet": self.quiet}
+        summary.refuse_rejected(lines, out or file, **accepted)
 
 
 def named_inputs(assignments: tuple[str, ...]) -> list[tuple[str | None, str]]:

@@ -104,6 +104,12 @@ quiet_option = click.option(
     "--quiet", is_flag=True, help="Show no progress and no summary; errors are shown."
 )
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an existing file.")
+overwrite_run_option = click.option(
+    "--overwrite",
+    is_flag=True,
+    help="Write into a folder that is not empty; an earlier run in it is replaced when this "
+    "one is done.",
+)
 dry_run_option = click.option(
     "--dry-run", is_flag=True, help="Show what would be done; write nothing."
 )

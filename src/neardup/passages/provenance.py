@@ -23,10 +23,11 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.arguments import PassageArguments
-from neardup.documents import Chunk, Collection, Columns, collect
+from neardup.documents import Chunk, Collection, Columns, Rejected, collect
 from neardup.documents.source import chunk_results
-from neardup.passages.search import PassageSettings, settings_of, words_of
+from neardup.passages.search import PassageSettings, mostly_rejected, settings_of, words_of
 from neardup.progress import Progress, Silent
+from neardup.runs.rejections import Reading
 from neardup.schema import Array, Ragged
 from neardup.settings import worker_count
 from neardup.text.text_options import Text
@@ -116,6 +117,8 @@ class Trace:
         return sorted(shares, key=lambda each: (-each[2], each[0]))
 
     def sentence(self) -> str:
+        if not self.text.strip():
+            return f"{self.id} is empty"
         sources = many(len(self.sources()), "source")
         passages = many(len(self.parts), "passage")
         return f"{100 * self.coverage:.1f} % of {self.id} stands in {sources} ({passages})"
@@ -152,7 +155,15 @@ def _union(spans: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 class Traces(list[Trace]):
-    """The traced documents, in their order."""
+    """The traced documents, in their order; ``rejected`` have no text to trace."""
+
+    def __init__(self, reading: Reading) -> None:
+        super().__init__()
+        self.rejected: list[Rejected] = []
+        self._reading = reading
+
+    def mostly_rejected(self) -> list[dict[str, Any]]:
+        return mostly_rejected(self.rejected, ((each.file, 1) for each in self), self._reading)
 
     def contamination(self) -> pa.Table:
         """How much of each document stands in the collection; ``weighted`` by rarity."""
@@ -194,12 +205,13 @@ def traced(
 ) -> Traces:
     shown = progress or Silent()
     columns = Columns(settings.text, settings.id)
-    traces = Traces()
+    traces = Traces(Reading(settings.text, settings.id, documents.sources))
     kernel = _kernel(settings)
     for chunk in documents.chunks(columns):
         words = words_of(chunk)
         kernel.hold(words.hashes.values, words.hashes.offsets)
         records = words.batch.records
+        traces.rejected += words.batch.rejected
         for id, row, text in zip(
             *(records[name].to_pylist() for name in ("id", "row", "text")), strict=True
         ):

@@ -1,7 +1,7 @@
 #include "passages/copies.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <iterator>
 #include <unordered_map>
 
 #include "hash.hpp"
@@ -12,14 +12,9 @@ namespace neardup {
 namespace {
 
 constexpr uint32_t none = UINT32_MAX;
-constexpr size_t block_words = size_t{1} << 22, first_slots = size_t{1} << 16;
+constexpr size_t first_block = size_t{1} << 12, block_words = size_t{1} << 22, first_slots = size_t{1} << 12;
 constexpr uint32_t agreeing = 3;  // words that must agree behind a gap
 constexpr int gap_cost = 2, drop_off = 24;
-
-struct Sampled {
-    uint32_t position;
-    uint64_t hash;
-};
 
 // Where the two texts agree behind a gap: so many words further in each.
 struct Gap {
@@ -91,21 +86,6 @@ Side extended(const R &a, const R &b, uint32_t most_gap) {
     }
 }
 
-// Words are hashes already, so a multiplication spreads them over 64 bits.
-NEARDUP_INLINE uint64_t spread(uint32_t word) { return word * kSecret[0]; }
-
-// A cyclic polynomial (Cohen 1997) of the words of a gram, which is mixed afterwards.
-uint64_t polynomial(const uint32_t *words, uint32_t count) {
-    uint64_t value = 0;
-    for (uint32_t i = 0; i < count; ++i) value = std::rotl(value, 1) ^ spread(words[i]);
-    return value;
-}
-
-NEARDUP_INLINE uint64_t mixed(uint64_t x) {
-    x = (x ^ x >> 32) * kSecret[1];
-    return x ^ x >> 29;
-}
-
 }  // namespace
 
 // What one comparison needs, so that nothing is allocated for each document. The recent extensions are remembered by
@@ -117,6 +97,7 @@ struct Copies::Scratch {
     };
     std::vector<Sampled> sampled;
     std::vector<uint64_t> hashes;
+    std::vector<bool> met;
     std::vector<Copy> copies;
     std::vector<Recent> recent = std::vector<Recent>(4096);
     uint32_t generation = 0;
@@ -135,7 +116,13 @@ struct Copies::Scratch {
         const Recent &known = slot(key);
         return known.generation == generation && known.key == key && known.begin <= position && position < known.end;
     }
-    void remember(uint64_t key, uint32_t begin, uint32_t end) { slot(key) = {key, begin, end, generation}; }
+    // What is known of a diagonal grows; a copy without gaps has one diagonal at both of its ends.
+    void remember(uint64_t key, uint32_t begin, uint32_t end) {
+        Recent &known = slot(key);
+        const bool same = known.generation == generation && known.key == key && begin <= known.end && known.begin <= end;
+        known = same ? Recent{key, std::min(begin, known.begin), std::max(end, known.end), generation}
+                     : Recent{key, begin, end, generation};
+    }
     void add(const Copy &copy) {
         copies.push_back(copy);
         if (copy.end > cover.end) cover = copy;
@@ -148,8 +135,8 @@ void Copies::hold(const uint64_t *words, const int64_t *offsets, size_t document
     for (size_t d = 0; d < documents; ++d) {
         const auto size = static_cast<size_t>(offsets[d + 1] - offsets[d]);
         if (size > block_left_) {
-            block_left_ = std::max(size, block_words);
-            blocks_.push_back(std::make_unique<uint32_t[]>(block_left_));
+            block_left_ = std::max(size, std::min(block_words, first_block << 2 * blocks_.size()));
+            blocks_.push_back(std::unique_ptr<uint32_t[]>(new uint32_t[block_left_]));
             block_at_ = blocks_.back().get();
         }
         const uint64_t *from = words + offsets[d];
@@ -161,36 +148,8 @@ void Copies::hold(const uint64_t *words, const int64_t *offsets, size_t document
     }
 }
 
-// In each window the rightmost gram with the smallest hash. A document with fewer grams than a window has one window.
 void Copies::sample(const Target &target, uint32_t window, Scratch &scratch) const {
-    const uint32_t k = settings_.gram;
-    scratch.sampled.clear();
-    if (target.size < k) return;
-    const uint32_t grams = target.size - k + 1;
-    std::vector<uint64_t> &hashes = scratch.hashes;
-    hashes.resize(grams);
-    uint64_t rolling = polynomial(target.words, k);
-    hashes[0] = mixed(rolling);
-    for (uint32_t i = 1; i < grams; ++i) {
-        rolling = std::rotl(rolling, 1) ^ std::rotl(spread(target.words[i - 1]), static_cast<int>(k)) ^
-                  spread(target.words[i + k - 1]);
-        hashes[i] = mixed(rolling);
-    }
-    window = std::min(window, grams);
-    uint32_t least = none;
-    for (uint32_t end = window; end <= grams; ++end) {
-        const uint32_t begin = end - window;
-        if (least == none || least < begin) {
-            least = begin;
-            for (uint32_t i = begin + 1; i < end; ++i)
-                if (hashes[i] <= hashes[least]) least = i;
-        } else if (hashes[end - 1] <= hashes[least]) {
-            least = end - 1;
-        } else {
-            continue;
-        }
-        scratch.sampled.push_back({least, hashes[least]});
-    }
+    winnow(target.words, target.size, settings_.gram, window, scratch.hashes, scratch.sampled);
 }
 
 // The slot of a gram, or the empty one where it belongs. Half of the hash decides: grams that share a slot by accident
@@ -326,7 +285,23 @@ void Copies::index() {
     for (uint32_t d = 0; d < documents(); ++d) {
         sample({words(d), sizes_[d], d, true}, 1, scratch);
         for (const Sampled &gram : scratch.sampled) store(d, gram.position, gram.hash, slot_of(gram.hash));
+        if (!settings_.anchor) continue;
+        winnow(words(d), sizes_[d], settings_.anchor, settings_.anchor_window, scratch.hashes, scratch.sampled);
+        for (const Sampled &gram : scratch.sampled) anchors_.add(anchor_of(gram.hash), d);
     }
+    anchors_.build();
+}
+
+// Marks the held documents that share an anchor with the target; false if there is none.
+bool Copies::meet(const Target &target, Scratch &scratch) const {
+    winnow(target.words, target.size, settings_.anchor, settings_.anchor_window, scratch.hashes, scratch.sampled);
+    bool some = false;
+    for (const Sampled &gram : scratch.sampled)
+        anchors_.each(anchor_of(gram.hash), [&](uint32_t document) {
+            if (!some) scratch.met.assign(documents(), false);
+            some = scratch.met[document] = true;
+        });
+    return some;
 }
 
 void Copies::against(const uint64_t *words, const int64_t *offsets, size_t documents, std::vector<Copy> &out) const {
@@ -335,10 +310,12 @@ void Copies::against(const uint64_t *words, const int64_t *offsets, size_t docum
     for (size_t d = 0; d < documents; ++d) {
         narrow.assign(words + offsets[d], words + offsets[d + 1]);
         const Target target{narrow.data(), static_cast<uint32_t>(narrow.size()), static_cast<uint32_t>(d), false};
+        if (settings_.anchor && !meet(target, scratch)) continue;
         sample(target, settings_.window, scratch);
         scratch.begin();
         compare(target, scratch);
-        out.insert(out.end(), scratch.copies.begin(), scratch.copies.end());
+        std::copy_if(scratch.copies.begin(), scratch.copies.end(), std::back_inserter(out),
+                     [&](const Copy &copy) { return !settings_.anchor || scratch.met[copy.source]; });
     }
 }
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from neardup.documents import Collection
     from neardup.passages.cleanup import Cleaned
     from neardup.passages.passage_tables import Passages
-    from neardup.passages.provenance import Traces
+    from neardup.passages.provenance import Library, Traces
     from neardup.passages.search import Documents, PassageSettings
     from neardup.progress import Progress
 
@@ -318,15 +319,17 @@ def _rejected_line(found: Passages) -> list[str]:
     epilog="""\b
 Examples:
   neardup trace essay.txt --against sources/
-  neardup trace essays/ --against library.jsonl --html traces.html""",
+  neardup trace essays/ --against library.jsonl --html traces.html
+  neardup trace essay.txt --against library.db""",
 )
 @click.argument("inputs", nargs=-1, metavar="DOCUMENT...")
 @click.option(
     "--against",
-    metavar="COLLECTION",
+    metavar="COLLECTION|INDEX",
     multiple=True,
     required=True,
-    help="Documents that may be the sources: files or folders. Repeatable.",
+    help="Documents that may be the sources: files or folders, repeatable; or one index (`neardup "
+    "index build STORE INPUT… --passages`), which answers in milliseconds.",
 )
 @_words_option(8)
 @gap_option
@@ -374,12 +377,39 @@ def _traced(
     from neardup.passages.provenance import traced
 
     settings = _settings(options, min_words=min_words)
-    documents, sources = _texts(inputs, options), _texts(against, options)
+    documents = _texts(inputs, options).limited(options["limit"])
     progress = progress_for(quiet=options["quiet"] or options["as_json"])
     try:
-        return traced(documents.limited(options["limit"]), sources, settings, progress)
+        with _sources(against, options) as sources:
+            return traced(documents, sources, settings, progress)
     finally:
         progress.finish()
+
+
+@contextmanager
+def _sources(against: tuple[str, ...], options: dict[str, Any]) -> Iterator[Collection | Library]:
+    """The documents that may be sources, or the index that has them."""
+    stores = [path for path in against if _is_index(path)]
+    if not stores:
+        yield _texts(against, options)
+        return
+    if len(against) > 1:
+        raise UsageError(f"{stores[0]} is an index, and it is not alone.", hint="name only one.")
+    from neardup.cli.index import opened
+
+    load_arrow()
+    with opened(stores[0]) as index:
+        yield index
+
+
+def _is_index(path: str) -> bool:
+    if path.startswith(("postgresql://", "postgres://", "sqlite:")):
+        return True
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(16) == b"SQLite format 3\0"
+    except OSError:
+        return False  # the reader of documents explains what is wrong
 
 
 def _show(each: Any) -> None:

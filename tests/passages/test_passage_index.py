@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,10 +31,9 @@ steps = st.lists(
 
 
 @pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Rows are written from the first document on, and there are few of them to write."""
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows are written from the first document on."""
     monkeypatch.setattr(passage_index, "FEWEST", 1)
-    yield
 
 
 def traces(documents: list[str], against: object) -> list[dict[str, object]]:

@@ -10,6 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 import neardup as nd
+from documents.extraction.test_docx import docx, paragraph
+from documents.extraction.test_pdf import pdf
 from neardup.cli import main
 from passages.material import documents_of, jsonl, prose
 
@@ -72,6 +74,25 @@ def test_folders_of_texts_on_both_sides(tmp_path: Path) -> None:
         run("trace", tmp_path / "essay.txt", "--against", tmp_path / "sources", "--json")
     )
     assert [part["source"] for part in told["documents"][0]["passages"]] == ["0.txt", "3.txt"]
+
+
+def test_word_pdf_and_text_files_on_both_sides(tmp_path: Path) -> None:
+    for side, first in (("essays", 0), ("sources", 1)):
+        folder = tmp_path / side
+        folder.mkdir()
+        files = (
+            (folder / "a.txt").write_text,
+            lambda text, to=folder / "b.pdf": to.write_bytes(pdf((text,))),
+            lambda text, to=folder / "c.docx": to.write_bytes(docx(paragraph(text))),
+        )
+        for i, write in enumerate(files):
+            write(f"{prose(950 + 10 * first + i, 16)} {SOURCES[(i + first) % 3]}")
+    asked = ("trace", tmp_path / "essays", "--against", tmp_path / "sources")
+    found = {
+        each["id"]: [part["source"] for part in each["passages"]]
+        for each in json.loads(run(*asked, "--json"))["documents"]
+    }
+    assert found == {"a.txt": ["c.docx"], "b.pdf": ["a.txt"], "c.docx": ["b.pdf"]}
 
 
 def test_contamination_weighs_what_many_training_documents_have(tmp_path: Path) -> None:

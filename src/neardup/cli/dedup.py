@@ -173,7 +173,7 @@ def dedup(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
     """Find near-duplicates in INPUT, keep one document of each group, and write the kept ones.
 
     INPUT: JSON Lines, CSV, TSV, WARC (also .gz, .zst, .bz2, .xz), Parquet or Arrow files, HTML,
-    PDF, XML and feeds (RSS, Atom), quoted globs, folders of pages and text files, or - for stdin.
+    PDF, DOCX, XML and feeds (RSS, Atom), quoted globs, folders of such files and text, or -.
     Files in object stores work too, such as s3://BUCKET/*.parquet.
 
     The folder OUT holds the kept documents unchanged, decisions.parquet (every document once),
@@ -234,7 +234,7 @@ def find(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
     """Find near-duplicates in INPUT and list them; nothing is removed.
 
     INPUT: JSON Lines, CSV, TSV, WARC (also .gz, .zst, .bz2, .xz), Parquet or Arrow files, HTML,
-    PDF, XML and feeds (RSS, Atom), quoted globs, folders of pages and text files, or - for stdin.
+    PDF, DOCX, XML and feeds (RSS, Atom), quoted globs, folders of such files and text, or -.
     Files in object stores work too, such as s3://BUCKET/*.parquet.
 
     The folder OUT holds pairs.parquet (every pair with its score), decisions.parquet (what dedup

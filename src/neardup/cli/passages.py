@@ -349,7 +349,7 @@ def trace(
     document they are.
 
     Copies with small edits count. DOCUMENT and COLLECTION are whatever `neardup dedup` reads: text
-    files, folders of text, HTML and PDF, JSON Lines, tables.
+    files, folders of text, HTML, PDF and Word files (.docx), JSON Lines, tables.
     """
     traces = _traced(inputs, against, options, min_words=8)
     if page:

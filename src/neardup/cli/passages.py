@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from neardup.passages.provenance import Library, Traces
     from neardup.passages.search import Documents, PassageSettings
     from neardup.progress import Progress
+    from neardup.runs.result import Result
+    from neardup.settings import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -260,6 +263,13 @@ Examples:
     is_flag=True,
     help="Remove nothing; write the places into a field passages of each document (JSON Lines).",
 )
+@click.option(
+    "--then",
+    metavar="dedup|RECIPE",
+    help="Also remove near-duplicates among the cleaned documents, as `neardup dedup` does, or as "
+    "a recipe says (a TOML file, or the name of a paper). The kept ones are kept.* beside "
+    "documents.*, with duplicates.parquet.",
+)
 @search_options
 def clean(
     inputs: tuple[str, ...],
@@ -267,6 +277,7 @@ def clean(
     remove: tuple[str, ...] | None,
     floor: int,
     annotate: bool,
+    then: str | None,
     **options: Any,
 ) -> None:
     """Remove the copies of repeated passages from the documents of INPUT, and keep one of each.
@@ -281,15 +292,18 @@ def clean(
     target = _target(out, options)
     settings = _settings(options, unit="sentence")
     cleaning = Cleaning(tuple(remove or USUAL), floor, annotate)
+    next_step = partial(_deduplicated, _then_settings(then, options), options) if then else None
     made = _searched(
         inputs,
         target,
         options,
         lambda documents, shown: cleaned(documents, settings, cleaning, shown),
     )
+    made.then = next_step
     folder = made.save(target.folder)
     if options["as_json"]:
-        show_json({"counts": made.counts, "passages": made.found.counts, "folder": str(folder)})
+        counts = made.counts | ({"then": vars(made.result.counts)} if made.result else {})
+        show_json({"counts": counts, "passages": made.found.counts, "folder": str(folder)})
     elif not options["quiet"]:
         lines = [*_cleaned_lines(made), f"Written to {folder}."]
         echo("\n".join([*lines, f"Take it back: neardup undo {out}"]))
@@ -306,7 +320,39 @@ def _cleaned_lines(made: Cleaned) -> list[str]:
         )
     if counts["untouched"]:
         lines.append(f"{many(counts['untouched'], 'page')} left as they are: only text is cleaned.")
-    return [*lines, *_rejected_line(made.found)]
+    lines += _rejected_line(made.found)
+    if made.result:
+        lines.append(f"Then {made.result.counts.sentence()}: kept.* and duplicates.parquet.")
+    return lines
+
+
+def _then_settings(then: str, options: dict[str, Any]) -> Settings:
+    from neardup.papers.recipe import read_recipe
+    from neardup.settings import Settings, refuse_early
+
+    written = {name: options[name] for name in ("text", "id", "date", "keep", "workers")}
+    written = {name: value for name, value in written.items() if value is not None}
+    settings = Settings(**{**({} if then == "dedup" else read_recipe(then)), **written})
+    refuse_early(settings)
+    return settings
+
+
+def _deduplicated(settings: Settings, options: dict[str, Any], written: list[Path]) -> Result:
+    """The run of ``dedup`` over the cleaned documents, which were just written."""
+    from neardup.cli.terminal import progress_for
+    from neardup.documents.collection import collect_inputs
+    from neardup.documents.file_paths import is_known
+    from neardup.engines.execution import execute
+    from neardup.plan import resolve
+
+    plan = resolve(settings)
+    named = [(None, path) for path in written if path.is_dir() or is_known(path)]  # but no lists
+    documents = collect_inputs(named, encoding=options["encoding"])
+    progress = progress_for(quiet=options["quiet"] or options["as_json"])
+    try:
+        return execute(documents, plan, progress=progress)
+    finally:
+        progress.finish()
 
 
 def _rejected_line(found: Passages) -> list[str]:

@@ -94,11 +94,12 @@ run_options = shared.with_options(
     shared.within_option,
     click.option(
         "--boilerplate",
-        metavar="FILE",
+        metavar="FILE|auto",
         multiple=True,
         type=shared.PATH,
-        help="Text to ignore in every document, such as a standard notice; any input of texts "
-        "(rareshingles, shingles). Repeatable.",
+        help="Text to ignore in every document, such as a standard notice; any input of texts. "
+        "Repeatable. auto: the passages that at least five documents of a source repeat, and a "
+        "fifth of them (rareshingles, shingles).",
     ),
     shared.policy_option,
     shared.action_option,

@@ -81,8 +81,12 @@ def with_boilerplate(collection: Collection, plan: Plan, progress: Progress) -> 
     """The plan with the texts that sources repeat, if its method asks for them."""
     if not plan.method.asks_boilerplate:
         return plan
-    columns = {"text": plan.columns.text, "id": plan.columns.id}
-    settings = PassageSettings(min_words=_STANDING_WORDS, workers=plan.workers, **columns)
+    settings = PassageSettings(
+        min_words=_STANDING_WORDS,
+        workers=plan.workers,
+        text=plan.columns.text,
+        id=plan.columns.id,
+    )
     texts = passages_of(collection, settings, progress).standing()
     LOG.info("%s passages that sources repeat do not count", len(texts))
     return replace(plan, method=plan.method.with_boilerplate(texts))

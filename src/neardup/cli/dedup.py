@@ -98,8 +98,8 @@ run_options = shared.with_options(
         multiple=True,
         type=shared.PATH,
         help="Text to ignore in every document, such as a standard notice; any input of texts. "
-        "Repeatable. auto: the passages that at least five documents of a source repeat, and a "
-        "fifth of them (rareshingles, shingles).",
+        "Repeatable. auto: the passages that at least ten documents of a source repeat, and a "
+        "twentieth of them (rareshingles, shingles).",
     ),
     shared.policy_option,
     shared.action_option,

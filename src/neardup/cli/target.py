@@ -73,7 +73,7 @@ class Target:
     @property
     def journal(self) -> Path | None:
         """The folder of what an interrupted run has done, if this one is to go on with it."""
-        return self._draft.journal if self._draft and self._resume else None
+        return Draft(self.folder, RUN).journal if self._resume else None
 
     def save(self, result: Result, *, kept: bool) -> None:
         from neardup.runs.run_folder import write_run

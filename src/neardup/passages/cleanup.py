@@ -32,12 +32,13 @@ from neardup.documents.lists import ListSource
 from neardup.documents.lost import LostSource
 from neardup.errors import ConservationError, SettingsError, UsageError
 from neardup.passages.passage_tables import CLASSES, Passages, merged, passages_of
-from neardup.passages.search import PassageSettings, settings_of
+from neardup.passages.search import PassageSettings, Workspace, settings_of
 from neardup.progress import Progress
 from neardup.runs.application import APPLIED
 from neardup.runs.checksums import digests_of, file_digest, write_checksums
 from neardup.runs.filled_sources import Fills, filled_source
 from neardup.runs.result import Result
+from neardup.runs.run_folder import APPLIED as FOLDER
 from neardup.runs.run_folder import write_table, write_text
 from neardup.text.text_options import Text
 from neardup.text.words import buffers
@@ -45,6 +46,7 @@ from neardup.wording import many
 
 USUAL = tuple(name for name in CLASSES if name != "quotation")
 CLEANED, REMOVED = "documents", "removed.parquet"
+FIRST = f"{FOLDER}/1"
 FLOOR = 5
 REMOVALS = pa.schema(
     [
@@ -255,11 +257,9 @@ class Cleaned:
 
     def save(self, folder: str | Path) -> Path:
         """Write the passage run to ``folder`` and the cleaned documents to ``applied/1`` in it."""
-        from neardup.runs.history import apply_to
+        from neardup.passages.passage_folder import save
 
-        self.found.save(folder)
-        step, _ = apply_to(Path(folder), lambda: self)
-        return step.folder
+        return save(self.found, Path(folder), self) / FIRST
 
 
 def without(text: str, spans: Sequence[tuple[int, int]]) -> str:
@@ -321,6 +321,7 @@ def cleaned(
     settings: PassageSettings,
     cleaning: Cleaning,
     progress: Progress | None = None,
+    workspace: Workspace | None = None,
 ) -> Cleaned:
     check_formats(collection, annotate=cleaning.annotate)
-    return Cleaned(passages_of(collection, settings, progress), cleaning)
+    return Cleaned(passages_of(collection, settings, progress, workspace), cleaning)

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from neardup.arguments import PassageArguments
 from neardup.documents import DocumentBatch, collect
-from neardup.passages.search import Found, PassageSettings, search, settings_of
+from neardup.passages.search import Found, PassageSettings, Workspace, search, settings_of
 from neardup.progress import Progress
 from neardup.schema import Array, Ragged
 from neardup.wording import many
@@ -427,9 +427,12 @@ def passages(documents: Any, **settings: Unpack[PassageArguments]) -> Passages:
 
 
 def passages_of(
-    collection: Any, settings: PassageSettings, progress: Progress | None = None
+    collection: Any,
+    settings: PassageSettings,
+    progress: Progress | None = None,
+    workspace: Workspace | None = None,
 ) -> Passages:
-    return Passages(search(collection, settings, progress), settings.unit)
+    return Passages(search(collection, settings, progress, workspace), settings.unit)
 
 
 def context(text: str, begin: int, end: int, around: int = 80) -> Sequence[str]:

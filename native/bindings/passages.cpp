@@ -169,6 +169,7 @@ void bind_passages(nb::module_ &m) {
                     "samples"_a, "Bytes of the two arrays of `lend`.")
         .def("lend", &lend, "entries"_a, "slots"_a, "samples"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
              "Store the grams of `find` in these arrays, which are all zero.")
+        .def("reserve", &Copies::reserve, "samples"_a, "Make room for the grams of `find`.")
         .def_prop_ro("bytes", &Copies::bytes, "Memory of the words and grams.")
         .def("find", &find, "documents"_a, "Compare held documents, in this order, with those before them.")
         .def("index", &index_held, "Store all grams of the held documents, for `against`.")

@@ -171,6 +171,11 @@ size_t Copies::samples() const {
 
 size_t Copies::slots_for(size_t samples) { return std::bit_ceil(std::max(first_slots, samples + samples / 3 + 1)); }
 
+void Copies::reserve(size_t samples) {
+    entries_.reserve(samples);
+    slots_.assign(slots_for(samples));
+}
+
 void Copies::lend(uint8_t *entries, uint8_t *slots, size_t samples) {
     entries_.lend(reinterpret_cast<Entry *>(entries), 0);
     slots_.lend(reinterpret_cast<Slot *>(slots), slots_for(samples));

@@ -60,6 +60,7 @@ class Room {
         size_ = size;
         lent_ = true;
     }
+    void reserve(size_t size) { own_.reserve(size); }
     void assign(size_t size) { own(std::vector<T>(size)); }
     void own(std::vector<T> &&values) {
         own_ = std::move(values);
@@ -98,6 +99,9 @@ class Copies {
     void lend(uint8_t *entries, uint8_t *slots, size_t samples);
     static size_t entry_bytes(size_t samples) { return samples * sizeof(Entry); }
     static size_t slot_bytes(size_t samples) { return slots_for(samples) * sizeof(Slot); }
+
+    // Makes room for about so many grams, before the first of them.
+    void reserve(size_t samples);
 
     // The grams that `find` samples from all held documents.
     size_t samples() const;

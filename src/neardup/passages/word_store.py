@@ -19,7 +19,8 @@ import numpy as np
 from neardup import _native
 from neardup.schema import Array, Ragged, offsets_of
 
-_GRAM_BYTES = 6  # for each word: a quarter of the grams is sampled, and each takes 23
+_SAMPLED = 2 / 9  # of the grams, with a window of eight
+_GRAM_BYTES = 6  # for each word: each sampled gram takes 23
 _SLICE = 2000  # documents between two signs of progress
 _PAGE = 4096
 
@@ -58,6 +59,8 @@ class WordStore:
             self.release()
             rooms = [self._map(self._temporary(), size) for size in self.kernel.room(samples)]
             self.kernel.lend(*rooms, samples)
+        else:
+            self.kernel.reserve(round(self._words * _SAMPLED))
 
     def _map(self, file: IO[bytes], size: int) -> Any:
         """The file as an array of bytes; what was not written is zero."""

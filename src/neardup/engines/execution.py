@@ -20,8 +20,8 @@ import pyarrow as pa
 from neardup import _native
 from neardup.artefacts.calibration import Calibration
 from neardup.decisions.order import rank_of_all
-from neardup.documents import Collection
 from neardup.documents.clashes import Shared
+from neardup.documents.collection import Collection
 from neardup.documents.columns import OURS
 from neardup.documents.remote import Place, address_of
 from neardup.engines.batch.batch_run import find_kinds, run
@@ -98,9 +98,7 @@ def _on_spark(collection: Collection, plan: Plan, progress: Progress) -> Result:
             "kinds": kind_counts(tables.decisions),
         }
     )
-    result.info["counts"] = vars(result.counts)
-    result.info["mostly_rejected"] = rejections(result)
-    _check_conservation(result, spark_result.counts.documents)
+    _account(result, spark_result.counts.documents)
     if plan.signatures:
         result.signatures = spark_result.write_signatures
     else:
@@ -204,9 +202,7 @@ def make_result(
     )
     if collection.inputs.mapped:
         result.info["by_name"] = True
-    result.info["counts"] = vars(result.counts)
-    result.info["mostly_rejected"] = rejections(result)
-    _check_conservation(result, intake.total)
+    _account(result, intake.total)
     return result
 
 
@@ -228,8 +224,11 @@ def _from_anywhere(path: Place | str) -> str:
     return address.again if address else str(path)
 
 
-def _check_conservation(result: Result, total: int) -> None:
+def _account(result: Result, total: int) -> None:
+    """Adds the counts to the description of the result, and checks that no document is lost."""
     counts = result.counts
+    result.info["counts"] = vars(counts)
+    result.info["mostly_rejected"] = rejections(result) if counts.rejected else []
     if total != counts.documents or total != counts.kept + counts.duplicates + counts.rejected:
         raise ConservationError(
             f"{total} documents were read, but {counts.sentence()}.",

@@ -16,7 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.decisions.kinds import Kinds, aligned_kinds, by_digests
-from neardup.documents import Collection, Columns
+from neardup.documents.collection import Collection
+from neardup.documents.columns import Columns
 from neardup.runs.outcome import Outcome
 from neardup.runs.texts_again import Keys, Means, TextsAgain, place_keys, places, reread, text_keys
 from neardup.schema import DUPLICATE, KINDS, Array, slices_of

@@ -50,7 +50,7 @@ def is_most(rejected: int, documents: int) -> bool:
 
 def rejections(result: Result) -> list[dict[str, Any]]:
     """The reported files in their order, as data for ``run.json``."""
-    return [asdict(each) for each in _rejections(result)] if result.counts.rejected else []
+    return [asdict(each) for each in _rejections(result)]
 
 
 def _rejections(result: Result) -> Iterator[Rejection]:

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from neardup import schema
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
-from neardup.documents import Collection
+from neardup.documents.collection import Collection
 from neardup.errors import DataError, NeardupError, SettingsError
 from neardup.methods import registry
 from neardup.runs.run_tables import clusters_table, duplicates_table

@@ -24,8 +24,7 @@ import pyarrow.parquet as pq
 from neardup import schema
 from neardup.artefacts.artefact import Artefact, Artefacts
 from neardup.artefacts.calibration import Calibration, load_calibration
-from neardup.documents import Collection
-from neardup.documents.collection import collect_inputs
+from neardup.documents.collection import Collection, collect_inputs
 from neardup.documents.extraction.extractor import Extraction
 from neardup.documents.kept import outputs_of
 from neardup.documents.lost import damaged_kept
@@ -186,10 +185,12 @@ def _publish(draft: Draft) -> None:
 
 def only_one_applies(run: Path) -> AbstractContextManager[None]:
     """Keeps others from applying or undoing a policy, and from replacing the run meanwhile."""
-    busy = DataError(
-        f"Another process applies or undoes a policy in {run}.", hint="wait until it is done."
+    return locked(
+        run / APPLYING,
+        lambda: DataError(
+            f"Another process applies or undoes a policy in {run}.", hint="wait until it is done."
+        ),
     )
-    return locked(run / APPLYING, busy)
 
 
 def _written_kept(result: Result, folder: Path) -> dict[str, Any]:

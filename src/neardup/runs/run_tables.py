@@ -39,7 +39,7 @@ def _accepted(outcome: Outcome, method: Method, kinds: PairKinds | None) -> pa.T
         "source": _sources(intake.file, intake.sources),
         "ref": pa.array((decided.kept_of >= 0) & (decided.kept_of < outcome.refs)),
     }
-    columns |= kinds_of(outcome, np.arange(len(intake)), decided.kept_of, kinds).columns()
+    columns |= kinds_of(outcome, np.arange(len(decided.kept_of)), decided.kept_of, kinds).columns()
     columns |= decided_columns(
         intake.ids,
         decided.kept_of,

@@ -22,7 +22,8 @@ import numpy.typing as npt
 from neardup.decisions.clusters import average_clusters, components, rule_clusters
 from neardup.decisions.order import check_preferred, group_codes
 from neardup.decisions.rule import Decided, decide_all
-from neardup.documents import Collection, Columns
+from neardup.documents.collection import Collection
+from neardup.documents.columns import Columns
 from neardup.documents.inputs import SOURCE
 from neardup.engines.batch.intake import take_in, take_in_counting
 from neardup.engines.batch.journal import Journal

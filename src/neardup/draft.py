@@ -33,17 +33,15 @@ class Draft:
 
     def __init__(self, folder: Path, mark: str) -> None:
         self.folder, self.mark = folder.resolve(), mark
-        home, name = self._home()
+        fixed = os.path.ismount(self.folder) or not os.access(self.folder.parent, os.W_OK)
+        inside = fixed and self.folder.exists()
+        home = self.folder if inside else self.folder.parent
+        name = "" if inside else f".{self.folder.name}"
         self.path = home / f"{name}{DRAFT}"
         self.journal = home / f"{name}{_JOURNAL}"
         self.published = False
         self._lock = home / f"{name}{LOCK}"
         self._stack = ExitStack()
-
-    def _home(self) -> tuple[Path, str]:
-        folder = self.folder
-        fixed = os.path.ismount(folder) or not os.access(folder.parent, os.W_OK)
-        return (folder, "") if folder.exists() and fixed else (folder.parent, f".{folder.name}")
 
     def __enter__(self) -> Draft:
         """Makes an empty draft; what a killed process left of its own is removed."""

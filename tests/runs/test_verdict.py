@@ -22,7 +22,7 @@ from neardup.methods import registry
 from neardup.methods.base import Method
 from neardup.methods.spotsigs import SpotSigs
 from neardup.methods.termvector import TermVector
-from neardup.report.side_by_side_page import comparison_page
+from neardup.report.side_by_side import comparison_page
 from reference import join as join_twin
 from reference import qgrams as qgrams_twin
 from reference import shingles as shingles_twin

@@ -275,19 +275,13 @@ PLACES = {
 }
 
 
-def run_page(result: Result, info: dict[str, Any]) -> str:
-    """For the folder of a run, whose ``info`` says more than the result. References are not read
-    for it: a run against many must not wait."""
-    return _page(Run(result, info))
-
-
 def report_page(result: Result, by: str | None = None) -> str:
     """``by``: a column of the documents; the shares of its values are listed."""
     groups = column_values(result, by) if by else None
-    return _page(Run(result, result.info, by, groups, references=True))
+    return run_page(Run(result, result.info, by, groups, references=True))
 
 
-def _page(run: Run) -> str:
+def run_page(run: Run) -> str:
     clusters, pairs = largest(run), weakest(run)
     texts = _texts(run, clusters, pairs)
     parts = [

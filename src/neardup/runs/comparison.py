@@ -427,7 +427,7 @@ class Comparison:
 
     def to_html(self, *, title: str | None = None) -> str:
         """One page that needs nothing else, no script either."""
-        from neardup.report.side_by_side_page import comparison_page
+        from neardup.report.side_by_side import comparison_page
 
         return comparison_page(self, title)
 

@@ -47,6 +47,7 @@ from neardup.files import locked, whole_file
 from neardup.methods import registry
 from neardup.report.html_page import write_page
 from neardup.report.run_report import REPORT, run_page
+from neardup.report.run_view import Run
 from neardup.runs.checksums import CHECKSUMS, Checksums, damaged, read_table, write_checksums
 from neardup.runs.kept_names import KEPT_OF
 from neardup.runs.result import Result
@@ -162,7 +163,8 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
         result.signatures(folder / SIGNATURES)
     _write_artefacts(result.artefacts, folder / ARTEFACTS)
     _write_rejected(result.decisions, folder / "rejected.jsonl")
-    write_page(folder / REPORT, run_page(result, info))
+    # References are not read for the report: a run against many must not wait.
+    write_page(folder / REPORT, run_page(Run(result, info)))
     described = json.dumps(info, indent=2, ensure_ascii=False) + "\n"
     write_checksums(folder, [*_FILES, *info.get("kept_files", [])], {RUN: described.encode()})
     write_text(folder / RUN, described)

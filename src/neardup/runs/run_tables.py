@@ -171,11 +171,6 @@ def _spread(pairs: Pairs, members: schema.Ragged) -> Pairs:
     return Pairs(a, b, pairs.score[pair])
 
 
-def duplicates_table(decisions: pa.Table, method: str) -> pa.Table:
-    aside = decisions.filter(pc.equal(decisions["decision"], schema.DUPLICATE))
-    return aside.append_column("method", pa.array([method] * len(aside), pa.string()))
-
-
 def clusters_table(decisions: pa.Table) -> pa.Table:
     """Clusters of two or more, numbered by their first document."""
     inside = decisions.filter(pc.is_valid(decisions["cluster"]))

@@ -320,7 +320,7 @@ def test_texts_too_short_to_be_compared_have_no_score() -> None:
 
 
 def test_a_score_is_written_on_its_side_of_the_threshold() -> None:
-    from neardup.runs.comparison import Verdict
+    from neardup.runs.verdict import Verdict
 
     assert "score 0.79998, no" in str(Verdict("shingles", 0.8, 0.799981, duplicate=False))
     assert "score 0.8000, dup" in str(Verdict("shingles", 0.8, 0.800004, duplicate=True))

@@ -199,8 +199,9 @@ def _written_kept(result: Result, folder: Path) -> dict[str, Any]:
     collection = result.collection()
     one_file = result.info.get(ONE_FILE, False)
     files = collection.write_kept(result.keep_mask(), folder, one_file=one_file)
-    outputs = outputs_of(collection.sources, one_file=one_file)
-    named: dict[str, Any] = {KEPT_OF: outputs} if "shared_ids" in result.info else {}
+    named: dict[str, Any] = {}
+    if "shared_ids" in result.info:
+        named[KEPT_OF] = outputs_of(collection.sources, one_file=one_file)
     named |= {"kept_damage": damage} if (damage := collection.damage()) else {}
     return {"kept_files": [path.relative_to(folder).as_posix() for path in files], **named}
 

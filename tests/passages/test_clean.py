@@ -136,6 +136,24 @@ def test_documents_below_the_floor_are_reported_and_written(tmp_path: Path) -> N
     assert [json.loads(line)["text"] for line in lines] == [documents[0]["text"], ""]
 
 
+def test_one_command_cleans_and_removes_duplicates(tmp_path: Path) -> None:
+    short = prose(550, 16)  # too short for a passage
+    twins = [{"id": "short", "text": short}, {"id": "twin", "text": short}]
+    file = jsonl(tmp_path / "in.jsonl", [*DOCUMENTS, *twins])
+    before = file.read_bytes()
+    output = run("clean", file, "-o", tmp_path / "out", "--then", "dedup")
+    assert "Then 5 documents = 4 kept + 1 duplicate + 0 rejected" in output
+    folder = tmp_path / "out" / "applied" / "1"
+    kept = [json.loads(line) for line in (folder / "kept.jsonl").read_text().splitlines()]
+    assert [row["text"] for row in kept] == [*CLEANED, short]
+    duplicates = pq.read_table(folder / "duplicates.parquet").to_pylist()
+    assert [(row["id"], row["kept_id"]) for row in duplicates] == [("twin", "short")]
+    run("passages", file, "-o", tmp_path / "plain", "--unit", "sentence")
+    run("undo", tmp_path / "out")
+    assert digests_of(tmp_path / "out") == digests_of(tmp_path / "plain")
+    assert file.read_bytes() == before
+
+
 def test_annotations_mark_what_would_be_removed() -> None:
     made = nd.clean(DOCUMENTS, annotate=True)
     texts = [

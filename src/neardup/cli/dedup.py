@@ -18,7 +18,7 @@ import click
 
 from neardup.cli import options as shared
 from neardup.cli import summary
-from neardup.cli.command import INTERRUPTED, Failure, Sectioned, echo, load_arrow, show_json
+from neardup.cli.command import INTERRUPTED, Sectioned, echo, load_arrow, show_json
 from neardup.cli.options import settings_from
 from neardup.cli.target import (
     RUN,
@@ -29,7 +29,7 @@ from neardup.cli.target import (
     names_file,
 )
 from neardup.draft import Draft, refuse_filled
-from neardup.errors import DataError, SettingsError
+from neardup.errors import SettingsError
 from neardup.files import only_writer
 
 if TYPE_CHECKING:
@@ -94,12 +94,7 @@ run_options = shared.with_options(
         help="Write the documents of several input files into one file for each format, instead of "
         "into files of the same names.",
     ),
-    click.option(
-        "--overwrite",
-        is_flag=True,
-        help="Write into a folder that is not empty; an earlier run in it is replaced when this "
-        "one is done.",
-    ),
+    shared.overwrite_run_option,
     shared.json_option,
     shared.verbose_option,
     shared.quiet_option,
@@ -108,11 +103,12 @@ run_options = shared.with_options(
     shared.within_option,
     click.option(
         "--boilerplate",
-        metavar="FILE",
+        metavar="FILE|auto",
         multiple=True,
         type=shared.PATH,
-        help="Text to ignore in every document, such as a standard notice; any input of texts "
-        "(rareshingles, shingles). Repeatable.",
+        help="Text to ignore in every document, such as a standard notice; any input of texts. "
+        "Repeatable. auto: the passages that at least ten documents of a source repeat, and a "
+        "twentieth of them (rareshingles, shingles).",
     ),
     shared.policy_option,
     shared.action_option,
@@ -187,7 +183,7 @@ def dedup(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
     """Find near-duplicates in INPUT, keep one document of each group, and write the kept ones.
 
     INPUT: JSON Lines, CSV, TSV, WARC (also .gz, .zst, .bz2, .xz), Parquet or Arrow files, HTML,
-    PDF, XML and feeds (RSS, Atom), quoted globs, folders of pages and text files, or - for stdin.
+    PDF, DOCX, XML and feeds (RSS, Atom), quoted globs, folders of such files and text, or -.
     Files in object stores work too, such as s3://BUCKET/*.parquet.
 
     The folder OUT holds the kept documents unchanged, decisions.parquet (every document once),
@@ -244,7 +240,7 @@ def find(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
     """Find near-duplicates in INPUT and list them; nothing is removed.
 
     INPUT: JSON Lines, CSV, TSV, WARC (also .gz, .zst, .bz2, .xz), Parquet or Arrow files, HTML,
-    PDF, XML and feeds (RSS, Atom), quoted globs, folders of pages and text files, or - for stdin.
+    PDF, DOCX, XML and feeds (RSS, Atom), quoted globs, folders of such files and text, or -.
     Files in object stores work too, such as s3://BUCKET/*.parquet.
 
     The folder OUT holds pairs.parquet (every pair with its score), decisions.parquet (what dedup
@@ -408,19 +404,9 @@ class Job:
             size = self.collection.plain_size()
             told = summary.lines(result, out, seconds, size) + summary.file_lines(result, file)
             echo("\n".join(told), err=True)
-        if result.info["mostly_rejected"]:
-            self._report_rejected(result, out or file)
-
-    def _report_rejected(self, result: Result, out: Path | None) -> None:
-        """Fails because most documents of a file were rejected, although all was written."""
         lines = summary.mostly_rejected(result)
-        if self.accept_rejected:
-            if not self.quiet:
-                echo("\n".join(lines), err=True)
-            return
-        written = f"The output was written to {out}. " if out else ""
-        last = f"{written}With --accept-rejected the exit code is 0."
-        raise Failure("\n".join([*lines, last]), DataError.exit_code)
+        accepted = {"accepted": self.accept_rejected, "quiet": self.quiet}
+        summary.refuse_rejected(lines, out or file, **accepted)
 
 
 def named_inputs(assignments: tuple[str, ...]) -> list[tuple[str | None, str]]:

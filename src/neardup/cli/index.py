@@ -217,6 +217,13 @@ def show(data: dict[str, Any], lines: list[str], *, as_json: bool, quiet: bool) 
     default=None,
     help="Store the texts too; kinds and refresh need them.",
 )
+@click.option(
+    "--passages",
+    is_flag=True,
+    default=None,
+    help="Store the texts and a passage index, so that `neardup trace DOCUMENT --against STORE` "
+    "is answered in milliseconds.",
+)
 @shared.workers_option
 @shared.accept_rejected_option
 @shared.json_option
@@ -239,7 +246,7 @@ def build(store: str, inputs: tuple[str, ...], **options: Any) -> None:
 
     as_json, quiet = options.pop("as_json"), options.pop("quiet")
     accept_rejected = options.pop("accept_rejected")
-    own = {name: options.pop(name) for name in ("window", "against", "texts", "source")}
+    own = {name: options.pop(name) for name in ("window", "against", "texts", "passages", "source")}
     recipe = options["recipe"]
     written = read_index(recipe) if recipe else {}
     own = {name: written.get(name) if value is None else value for name, value in own.items()}

@@ -137,8 +137,8 @@ WARC = (".warc", ".wet")
 FORMATS = (*JSONL, *CSV, *ARROW, *PARQUET, *WARC)
 _KNOWN = (
     "expected .jsonl, .ndjson, .json, .csv, .tsv or .warc (also with .gz, .zst, .bz2 or .xz), "
-    ".parquet, .arrow or .feather, .html, .pdf or .xml (feeds: .rss and .atom too), or a folder of "
-    "such pages and text files"
+    ".parquet, .arrow or .feather, .html, .pdf, .docx or .xml (feeds: .rss and .atom too), or a "
+    "folder of such pages and text files"
 )
 
 

@@ -192,8 +192,9 @@ class Extractor:
 
 
 def _given_up(page: Page) -> Extracted:
-    if page.kind == PDF:
-        return Extracted(None, "PDF cannot be read: the reader crashed, or took a minute, over it")
+    if page.kind != HTML:
+        reason = "cannot be read: the reader crashed, or took a minute, over it"
+        return Extracted(None, f"{page.kind.upper()} {reason}")
     return extract_html(page, ALL_TEXT)
 
 

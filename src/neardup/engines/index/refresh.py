@@ -54,9 +54,11 @@ def refresh(old: Index, url: str | Path, artefacts: Any) -> Refreshed:
         )
     names = ("text", "id", "date", "window", "against", "texts", "within", "source")
     settings = {name: description[name] for name in names}
+    settings["passages"] = description.get("passages")
     asked = {"method": description["method"], "set": description["asked"]}
     with Index.open(url, artefacts=artefacts, **asked, **settings) as new:
         _follow(old.store, new)
+        new.keep_passages()
         return _compared(old, new)
 
 
@@ -146,6 +148,7 @@ def take_in(index: Index, collection: Collection) -> Iterator[Taken]:
             [*batch.rejected, *known],
             batch.size,
         )
+    index.keep_passages()
 
 
 def ask(index: Index, collection: Collection, max_age: str | None) -> Iterator[Taken]:

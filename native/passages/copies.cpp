@@ -12,7 +12,7 @@ namespace neardup {
 namespace {
 
 constexpr uint32_t none = UINT32_MAX;
-constexpr size_t block_words = size_t{1} << 22, first_slots = size_t{1} << 16;
+constexpr size_t block_words = size_t{1} << 22, first_slots = size_t{1} << 10;
 constexpr uint32_t agreeing = 3;  // words that must agree behind a gap
 constexpr int gap_cost = 2, drop_off = 24;
 
@@ -144,8 +144,9 @@ void Copies::hold(const uint64_t *words, const int64_t *offsets, size_t document
     for (size_t d = 0; d < documents; ++d) {
         const auto size = static_cast<size_t>(offsets[d + 1] - offsets[d]);
         if (size > block_left_) {
-            block_left_ = std::max(size, block_words);
-            blocks_.push_back(std::make_unique<uint32_t[]>(block_left_));
+            const auto rest = static_cast<size_t>(offsets[documents] - offsets[d]);
+            block_left_ = std::max(size, std::min(rest, block_words));
+            blocks_.push_back(std::make_unique_for_overwrite<uint32_t[]>(block_left_));
             block_at_ = blocks_.back().get();
         }
         const uint64_t *from = words + offsets[d];

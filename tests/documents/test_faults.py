@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import os
@@ -19,8 +20,11 @@ import pytest
 from click.testing import CliRunner
 
 import neardup as nd
+from documents.crawl import answer, record
 from neardup.cli import main
 from neardup.documents import collect
+from neardup.documents.columns import Columns
+from neardup.documents.lost import Watch
 from neardup.errors import ChangedError, InputError, KeptError, UnreadableError
 from neardup.runs.result import Result
 
@@ -355,7 +359,7 @@ def test_a_text_file_that_changes(tmp_path: Path) -> None:
     assert not list((tmp_path / "out").glob("kept*"))
 
 
-@pytest.mark.parametrize("form", ["parquet", "arrow", "folder"])
+@pytest.mark.parametrize("form", ["parquet", "arrow", "folder", "rss", "warc", "warc.gz"])
 def test_content_that_changes_with_the_same_size_and_time(form: str, tmp_path: Path) -> None:
     texts = [words(i) for i in range(5)]
     place = written_as(form, texts, tmp_path)
@@ -370,6 +374,19 @@ def test_content_that_changes_with_the_same_size_and_time(form: str, tmp_path: P
         result.save(tmp_path / "out")
 
 
+@pytest.mark.parametrize("size", [0, 1, (1 << 20) - 1, 1 << 20, (1 << 21) + 1])
+def test_a_stream_is_the_same_at_every_reading_until_a_byte_changes(size: int) -> None:
+    watch = Watch()
+    watch.begin(Path(__file__), Columns())
+    data = bytes(size)
+    for _ in range(2):
+        with watch.stream(io.BytesIO(data), "a") as stream:
+            assert stream.read() + stream.read() == data
+    if size:
+        with pytest.raises(ChangedError), watch.stream(io.BytesIO(data[1:] + b"x"), "a") as other:
+            other.read()
+
+
 def written_as(form: str, texts: list[str], folder: Path) -> Path:
     """A file in ``in``, in its place and with its number if it is there already."""
     place = folder / "in" / {"folder": "3.txt"}.get(form, f"a.{form}")
@@ -378,15 +395,28 @@ def written_as(form: str, texts: list[str], folder: Path) -> Path:
         for i, text in enumerate(texts):
             (place.parent / f"{i}.txt").write_text(text)
         return place
+    with open(place, "r+b" if place.exists() else "wb") as file:
+        file.write(_content(form, texts))
+    return place
+
+
+def _content(form: str, texts: list[str]) -> bytes:
+    if form == "rss":
+        items = "".join(f"<item><description>{text}</description></item>" for text in texts)
+        return f"<rss version='2.0'><channel>{items}</channel></rss>".encode()
+    if form.startswith("warc"):
+        pages = b"".join(
+            record(f"p{n}", answer(text.encode(), kind="text/plain"))
+            for n, text in enumerate(texts)
+        )
+        return pages if form == "warc" else gzip.compress(pages, 0, mtime=0)
     table, sink = pa.table({"text": texts}), pa.BufferOutputStream()
     if form == "parquet":
         pq.write_table(table, sink, compression="none", write_statistics=False)
     else:
         with pa.ipc.new_file(sink, table.schema) as out:
             out.write_table(table)
-    with open(place, "r+b" if place.exists() else "wb") as file:
-        file.write(sink.getvalue())
-    return place
+    return bytes(sink.getvalue())
 
 
 SCRIPT = """

@@ -10,6 +10,7 @@ ends the command with exit code 1: put it into ``tests/fuzz/corpus``, where the 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import importlib.util
 import json
 import os
@@ -19,7 +20,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -30,7 +31,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 NATIVE, BUILD, CORPUS = ROOT / "native", ROOT / "build" / "fuzz", HERE / "corpus"
 SANITIZERS = "address,undefined"
-ROUND_SECONDS = 120
+ROUND_SECONDS = 240
 FLAGS = ["-std=c++20", "-O2", "-g1", "-ffp-contract=off", "-fno-sanitize-recover=all"]
 FLAGS += ["-D_GLIBCXX_ASSERTIONS", f"-I{NATIVE}", f"-fsanitize=fuzzer-no-link,{SANITIZERS}"]
 # Which branch was taken guides the fuzzer; reporting each comparison, too, would cost most of the
@@ -145,24 +146,34 @@ def main(minutes: float, only: str | None) -> int:
         targets.append(("kernels", [str(built(clang))], 200))
     if only != "kernels":
         targets.append(("readers", [sys.executable, str(HERE / "readers.py")], 20_000))
-    ran = {name: Ran(name) for name, *_ in targets}
-    end = time.monotonic() + minutes * 60
-    while (left := end - time.monotonic()) > 1 and not any(one.failures for one in ran.values()):
+    end, failures = time.monotonic() + minutes * 60, 0
+    while (left := end - time.monotonic()) > 1 and not failures:
         for name, command, longest in targets:
-            seconds = max(1, int(min(ROUND_SECONDS, left / len(targets))))
-            ran[name] = ran[name].plus(run(name, command, seconds, longest))
-            _note(ran)
-    return int(any(one.failures for one in ran.values()))
+            ran = run(name, command, int(min(ROUND_SECONDS, left / len(targets)) + 1), longest)
+            _note(name, ran)
+            failures += ran.failures
+    return int(failures > 0)
 
 
-def _note(ran: Mapping[str, Ran]) -> None:
-    """What this command ran; a target that it did not run keeps its record."""
+def _note(name: str, ran: Ran) -> None:
+    """Adds to what earlier rounds of the same sources ran; others do not count any more."""
     notes = BUILD / "ran.json"
     known = json.loads(notes.read_text()) if notes.exists() else {}
-    known |= {name: one[1:] for name, one in ran.items()}
+    sources, *before = known.get(name, [None])
+    own = _digest(name)
+    if sources == own:
+        ran = Ran(name, *before).plus(ran)
+    known[name] = [own, *ran[1:]]
     notes.write_text(json.dumps(known))
     head = ["target", "inputs", "documents", "seconds of processor time", "failures"]
-    record("fuzz", table(head, ([name, *counts] for name, counts in sorted(known.items()))))
+    record("fuzz", table(head, ([name, *found] for name, (_, *found) in sorted(known.items()))))
+
+
+def _digest(name: str) -> str:
+    """Of the sources that a target tests."""
+    parts = [*NATIVE.rglob("*.?pp")] if name == "kernels" else [*(ROOT / "src").rglob("*.py")]
+    sources = sorted([*parts, HERE / ("kernels.cpp" if name == "kernels" else "readers.py")])
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
 
 
 if __name__ == "__main__":

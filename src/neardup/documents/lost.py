@@ -67,6 +67,7 @@ class Watch:
         self._lost: set[int] | None = None
         self.columns: Columns | None = None  # those that the run compares
         self.damage: list[str] = []  # what could not be written, although its rows are kept
+        self._damaged = 0, "", 0  # rows and columns of the last sentence of it
 
     def begin(self, path: Place, columns: Columns) -> None:
         self.columns, self.damage = columns, []
@@ -113,6 +114,25 @@ class Watch:
     def lose(self, row: int) -> None:
         if self._lost is not None:
             self._lost.add(row)
+
+    def was_read(self, row: int) -> bool:
+        """Whether this run could read a row, which begins a part of the file."""
+        return self.columns is not None and row not in (self._lost or ())
+
+    def note_damage(
+        self, file: str, reason: str, row: int, rows: int, columns: Iterable[pa.Field]
+    ) -> None:
+        names = ", ".join(repr(field.name) for field in columns)
+        begin, before, end = self._damaged
+        if self.damage and (before, end) == (names, row):  # one sentence for adjacent parts
+            self.damage.pop()
+        else:
+            begin = row
+        self._damaged = begin, names, row + rows
+        self.damage.append(
+            f"{file}: {reason}; rows {begin:,} to {row + rows - 1:,} were written without a value "
+            f"of {names}, which cannot be read"
+        )
 
     def check_lost(self, row: int, reason: str, file: str) -> None:
         """Refuses a part that was readable before: it had a different number of rows, so all later

@@ -190,7 +190,9 @@ class FeedSource(Source):
     def items(self) -> list[FeedItem]:
         """Items with the ids and dates of documents. Unreadable content is an error of the file."""
         try:
-            items = feed_items(self.files.read_bytes(self.path), self.encoding)
+            data = self.files.read_bytes(self.path)
+            self.watch.check_block(1, data, self.file)
+            items = feed_items(data, self.encoding)
         except UnreadableError as error:
             raise unreadable(self.path, OSError(error.reason)) from None
         except OSError as error:

@@ -167,11 +167,7 @@ class ParquetSource(Source):
         compared = self.watch.columns and wanted(self.watch.columns, schema.names)
         if not compared or not set(compared) <= set(sound) or not all(f.nullable for f in broken):
             lost.check(np.ones(1, bool), self.path)
-        names = ", ".join(repr(field.name) for field in broken)
-        self.watch.damage.append(
-            f"{self.file}: {lost.reason}; rows {position + 1:,} to {position + lost.num_rows:,} "
-            f"were written without a value of {names}, which cannot be read"
-        )
+        self.watch.note_damage(self.file, lost.reason, position + 1, lost.num_rows, broken)
         for part in self.group(parquet, group, sound, skip=skip):
             if isinstance(part, LostRows):
                 part.check(np.ones(1, bool), self.path)

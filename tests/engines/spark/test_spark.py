@@ -21,6 +21,7 @@ from engines.spark.comparing import Document, check_equal, framed, real, same
 from neardup.artefacts.calibration import CONSISTENCY, UNLIKE
 from neardup.cli import main
 from neardup.documents import collect, parquet
+from neardup.engines.integrity import verify
 from neardup.engines.spark import spark_files
 from neardup.errors import ColumnError, InputError, RejectedError, SettingsError
 from neardup.plan import resolve
@@ -301,6 +302,21 @@ def test_rows_that_cannot_be_used_are_rejected_and_counted(
     assert sorted(stored["decision"].to_pylist()) == sorted(d for _, d, _ in told)
     assert (tmp_path / "out" / "run.json").exists()
     result.release()
+    assert verify(where).faults == []
+    assert verify(where).checksums
+    assert nd.Result.load(where).counts == result.counts
+    (part, *_) = (tmp_path / "out" / "decisions.parquet").glob("part-*")
+    whole = part.read_bytes()
+    other = part.with_name("part-other.parquet")
+    for path, content in ((part, whole[:-9] + b"x" + whole[-8:]), (other, whole)):
+        path.write_bytes(content)
+        assert verify(where).faults
+        with pytest.raises(InputError, match="is damaged"):
+            nd.Result.load(where)
+        part.write_bytes(whole)
+    other.unlink()
+    (tmp_path / "out" / "checksums.sha256").unlink()
+    assert verify(where).faults
 
 
 def test_a_lost_application_goes_on_from_its_last_stage(

@@ -44,9 +44,9 @@ KINDS = {
     "kill": 6,
     "power cut": 7,
 }
-SHARES = {"kill": 6, "power cut": 3}  # of the points; of the others 1
+SHARES = {"kill": 5, "power cut": 5}  # of the points; of the others 1
 STAYS = {"disk full", "failing fsync"}  # every later call fails as well
-HANGS_AFTER = 200  # seconds
+HANGS_AFTER = 300  # seconds
 ENDS = {"kill": -9, "power cut": 137}
 
 

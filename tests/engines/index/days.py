@@ -162,7 +162,7 @@ def days(flow: Flow) -> dict[str, Any]:
         "simulated hours": flow.hours,
         "documents an hour": flow.an_hour,
         "documents acknowledged": first,
-        "kills, each during an add": kills,
+        "kills, up to 20 ms after an add began": kills,
         "acknowledged documents lost": lost,
         "p50 of a check, ms": _percentile(checks, 50),
         "p99 of a check, ms": _percentile(checks, 99),

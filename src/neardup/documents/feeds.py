@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 from xml.etree import ElementTree
 
@@ -146,6 +145,8 @@ def _is_atom(tag: str) -> bool:
 
 def iso_date(written: str | None) -> str | None:
     """The date in ISO 8601. RSS has dates as in e-mails; other values stay as they are."""
+    from email.utils import parsedate_to_datetime
+
     if not written:
         return None
     for read in (datetime.fromisoformat, parsedate_to_datetime):

@@ -24,9 +24,10 @@ from neardup import files
 from neardup.artefacts.artefact import Artefact, Need
 from neardup.artefacts.calibration import Calibration, load_calibration
 from neardup.decisions.rule import Decided
-from neardup.documents import Chunk, Collection, DocumentBatch, Rejected
 from neardup.documents.arrow import ArrowSource
 from neardup.documents.block_source import BlockSource
+from neardup.documents.collection import Collection
+from neardup.documents.columns import Chunk, DocumentBatch, Rejected
 from neardup.documents.folder import FolderSource
 from neardup.documents.lost import LostSource
 from neardup.documents.parquet import ParquetSource

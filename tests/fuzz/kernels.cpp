@@ -739,7 +739,7 @@ int main(int, char **given) {
 #else
 namespace {
 
-constexpr size_t kVariants = 31, kVariantBytes = 48;
+constexpr size_t kVariants = 63, kVariantBytes = 24;
 uint64_t inputs = 0;
 
 void run_kernel(const uint8_t *data, size_t size) {

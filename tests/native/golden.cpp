@@ -13,6 +13,7 @@
 #include "documents/lines.hpp"
 #include "features/minhash.hpp"
 #include "features/parity.hpp"
+#include "features/gram_samples.hpp"
 #include "features/qgrams.hpp"
 #include "features/shingles.hpp"
 #include "features/sketch.hpp"
@@ -110,10 +111,10 @@ uint64_t qgrams() {
 
 std::vector<uint64_t> sampled_texts(std::vector<int64_t> &ends) {
     static const std::vector<std::string> texts = {made_text(17, 300), made_text(17, 2000) + "1234 567", made_text(18, 9000)};
-    Qgrams qgrams(TextOptions{}, 8);
+    GramSamples samples(TextOptions{}, 8);
     std::vector<uint64_t> out;
     for (const std::string &text : texts) {
-        qgrams.append_sample(bytes_of(text), text.size(), 1024, out);
+        samples.append(bytes_of(text), text.size(), 512, out);
         ends.push_back(static_cast<int64_t>(out.size()));
     }
     return out;

@@ -11,7 +11,7 @@ from unicodedata import category
 from reference import minhash, qgrams, rarity
 from reference.shingles import MASK, cyclic, scramble
 
-WIDTH, SAMPLE = 8, 1024
+WIDTH, SAMPLE = 8, 512
 MANY_HAVE, FEW_HAVE, ONE_HAS, SOME_HAVE = range(4)
 SECRETS = (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0x8BB84B93962EACC9, 0x4B33A62ED433D4A3)
 
@@ -34,10 +34,20 @@ class Document(NamedTuple):
 
 
 def level_of_length(characters: int, most: int) -> int:
+    if characters <= 4 * most:
+        most *= 2
     level = 0
     while most * 2**level < characters:
         level += 1
     return level
+
+
+def gram_hash(gram: str) -> int:
+    """Characters below U+0800 are one byte each, and such a gram is one number."""
+    if any(ord(c) >= 0x800 for c in gram):
+        return scramble(cyclic([scramble(ord(c) + SECRETS[0] & MASK) for c in gram]))
+    codes = (ord(c) if c.isascii() else 0x80 | ord(c) & 0x7F for c in gram)
+    return scramble(int.from_bytes(bytes(codes), "little") ^ SECRETS[0])
 
 
 def sample(text: str, most: int = SAMPLE) -> tuple[int, dict[int, tuple[int, bool]]]:
@@ -46,7 +56,7 @@ def sample(text: str, most: int = SAMPLE) -> tuple[int, dict[int, tuple[int, boo
     level = level_of_length(len(qgrams.normal_form(text)), most)
     levels: dict[int, tuple[int, bool]] = {}
     for gram in {*qgrams.qgrams(text, WIDTH)}:
-        hash_ = scramble(cyclic([scramble(ord(c) + SECRETS[0] & MASK) for c in gram]))
+        hash_ = gram_hash(gram)
         own = min(32 - (hash_ & 0xFFFFFFFF).bit_length(), 31)
         if own >= level:
             feature = hash_ >> 32

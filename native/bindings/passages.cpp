@@ -1,4 +1,9 @@
+#include <algorithm>
+#include <nanobind/stl/pair.h>
+#include <string>
+
 #include "bindings/bindings.hpp"
+#include "passages/anchors.hpp"
 #include "passages/copies.hpp"
 #include "passages/units.hpp"
 
@@ -19,9 +24,10 @@ Out<T> give_rows(std::vector<Row> &&rows) {
 }
 
 void make(Copies *self, uint32_t words, uint32_t gram, uint32_t window, uint32_t gap, uint32_t most,
-          uint32_t similarity) {
+          uint32_t similarity, uint32_t anchor, uint32_t anchor_window) {
     if (!gram || !window || !words || gram > words) throw nb::value_error("expected 0 < gram <= words and 0 < window");
-    new (self) Copies({words, gram, window, gap, most, similarity});
+    if (!anchor_window) throw nb::value_error("expected 0 < anchor_window");
+    new (self) Copies({words, gram, window, gap, most, similarity, anchor, anchor_window});
 }
 
 void hold(Copies &self, In<uint64_t> words, In<int64_t> offsets) {
@@ -78,11 +84,72 @@ auto text_spans(In<uint8_t> values, In<int64_t> offsets, const neardup::TextOpti
     return give_rows<int64_t>(std::move(out));
 }
 
+// The anchors of each document, sorted, each once.
+auto anchors(In<uint64_t> words, In<int64_t> offsets, uint32_t gram, uint32_t window) {
+    if (!gram || !window) throw nb::value_error("expected 0 < gram and 0 < window");
+    std::vector<uint64_t> out, hashes;
+    std::vector<int64_t> ends{0};
+    {
+        nb::gil_scoped_release release;
+        std::vector<uint32_t> narrow;
+        std::vector<neardup::Sampled> sampled;
+        for (size_t d = 0; d + 1 < offsets.size(); ++d) {
+            narrow.assign(words.data() + offsets.data()[d], words.data() + offsets.data()[d + 1]);
+            neardup::winnow(narrow.data(), static_cast<uint32_t>(narrow.size()), gram, window, hashes, sampled);
+            const auto begin = static_cast<ptrdiff_t>(out.size());
+            for (const neardup::Sampled &each : sampled) out.push_back(neardup::anchor_of(each.hash));
+            std::sort(out.begin() + begin, out.end());
+            out.erase(std::unique(out.begin() + begin, out.end()), out.end());
+            ends.push_back(static_cast<int64_t>(out.size()));
+        }
+    }
+    return std::make_pair(give(std::move(out)), give(std::move(ends)));
+}
+
+auto pack_anchors(In<uint64_t> postings, uint64_t first, size_t count) {
+    std::vector<uint8_t> values;
+    std::vector<int64_t> offsets;
+    {
+        nb::gil_scoped_release release;
+        neardup::pack_rows(postings.data(), postings.size(), first, count, values, offsets);
+    }
+    return std::make_pair(give(std::move(values)), give(std::move(offsets)));
+}
+
+// Calls `use` with each row, which is checked first.
+template <typename F>
+void each_row(const nb::list &rows, In<uint64_t> numbers, F use) {
+    if (rows.size() != numbers.size()) throw nb::value_error("expected one number for each row");
+    size_t i = 0;
+    for (nb::handle each : rows) {
+        const auto data = nb::cast<nb::bytes>(each);
+        const neardup::Row row{reinterpret_cast<const uint8_t *>(data.c_str()), data.size(), numbers.data()[i++]};
+        if (!neardup::is_whole(row)) throw nb::value_error(("row " + std::to_string(row.number)).c_str());
+        use(row);
+    }
+}
+
+auto unpack_anchors(const nb::list &rows, In<uint64_t> numbers) {
+    std::vector<uint64_t> out;
+    each_row(rows, numbers, [&](const neardup::Row &row) { neardup::unpack_row(row, out); });
+    return give(std::move(out));
+}
+
+auto find_anchors(const nb::list &rows, In<uint64_t> numbers, In<uint64_t> anchors) {
+    std::vector<uint32_t> out;
+    each_row(rows, numbers,
+             [&](const neardup::Row &row) { neardup::find_in_row(row, anchors.data(), anchors.size(), out); });
+    std::sort(out.begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    return give(std::move(out));
+}
+
 }  // namespace
 
 void bind_passages(nb::module_ &m) {
     nb::class_<Copies>(m, "Copies", "Passages that documents share, in words.")
-        .def("__init__", &make, "words"_a, "gram"_a, "window"_a, "gap"_a, "most"_a, "similarity"_a)
+        .def("__init__", &make, "words"_a, "gram"_a, "window"_a, "gap"_a, "most"_a, "similarity"_a,
+             "anchor"_a = 0, "anchor_window"_a = 1)
         .def("hold", &hold, "words"_a, "offsets"_a, "Add documents as word hashes.")
         .def("find", &find, "documents"_a, "Compare held documents, in this order, with those before them.")
         .def("index", &index_held, "Store all grams of the held documents, for `against`.")
@@ -92,6 +159,13 @@ void bind_passages(nb::module_ &m) {
              "Seven numbers each: document, begin, end, source, its begin and end, words that agree.")
         .def("places", &places, "Five numbers each: passage, document, begin, end, copy or -1.")
         .def("__len__", &Copies::documents);
+    m.def("anchors", &anchors, "words"_a, "offsets"_a, "gram"_a, "window"_a,
+          "The anchors of each document, sorted, each once, and where those of each document end.");
+    m.def("pack_anchors", &pack_anchors, "postings"_a, "first"_a, "count"_a,
+          "Rows of an index from sorted postings (anchor << 30 | document), and where each row ends.");
+    m.def("unpack_anchors", &unpack_anchors, "rows"_a, "numbers"_a, "The postings of rows; ValueError if one is damaged.");
+    m.def("find_anchors", &find_anchors, "rows"_a, "numbers"_a, "anchors"_a,
+          "The documents of rows that have one of the sorted anchors; ValueError if a row is damaged.");
     m.def("text_spans", &text_spans, "values"_a, "offsets"_a, "options"_a, "begins"_a, "ends"_a, "span_offsets"_a,
           "unit"_a, "Spans of words in the text, four numbers each: bytes from and to, characters from and to.");
 }

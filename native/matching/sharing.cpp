@@ -42,4 +42,32 @@ void sharing_pairs(const int64_t *members, const uint8_t *looks, const int64_t *
     }
 }
 
+bool larger_pairs(const int64_t *members, const uint8_t *looks, const int64_t *offsets, size_t groups, size_t documents,
+                  const int32_t *least, size_t most_counted, size_t most_pairs, SharingPairs &out) {
+    size_t counted = 0;
+    for (size_t g = 0; g < groups; ++g)
+        for (int64_t i = offsets[g]; i < offsets[g + 1]; ++i)
+            if (looks[i]) counted += static_cast<size_t>(offsets[g + 1] - i - 1);
+    if (counted > most_counted) return false;
+    std::vector<int64_t> begins, after(offsets, offsets + groups);  // after[g]: the first member not yet passed
+    std::vector<uint64_t> of;
+    groups_of(members, looks, offsets, groups, documents, begins, of);
+    MostShared shared(documents);
+    for (size_t d = 0; d < documents && out.a.size() <= most_pairs; ++d) {
+        for (int64_t i = begins[d]; i < begins[d + 1]; ++i) {
+            const size_t g = of[static_cast<size_t>(i)] >> 1;
+            int64_t k = ++after[g];
+            if (of[static_cast<size_t>(i)] & 1)
+                for (; k < offsets[g + 1]; ++k) shared.add(members[k]);
+        }
+        shared.take(least[d], 0, [&](int64_t other, int32_t count) {
+            if (static_cast<size_t>(other) == d) return;  // a set with two features of one hash meets itself
+            out.a.push_back(static_cast<int64_t>(d));
+            out.b.push_back(other);
+            out.shared.push_back(count);
+        });
+    }
+    return out.a.size() <= most_pairs;
+}
+
 }  // namespace neardup

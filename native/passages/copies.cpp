@@ -1,7 +1,7 @@
 #include "passages/copies.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <iterator>
 #include <unordered_map>
 
 #include "hash.hpp"
@@ -12,14 +12,9 @@ namespace neardup {
 namespace {
 
 constexpr uint32_t none = UINT32_MAX;
-constexpr size_t block_words = size_t{1} << 22, first_slots = size_t{1} << 16;
+constexpr size_t first_block = size_t{1} << 12, block_words = size_t{1} << 22, first_slots = size_t{1} << 12;
 constexpr uint32_t agreeing = 3;  // words that must agree behind a gap
 constexpr int gap_cost = 2, drop_off = 24;
-
-struct Sampled {
-    uint32_t position;
-    uint64_t hash;
-};
 
 // Where the two texts agree behind a gap: so many words further in each.
 struct Gap {
@@ -32,21 +27,23 @@ struct Side {
 };
 
 // Words to the right of a place, or to its left in reverse, up to an end.
+template <bool left>
 struct Reader {
-    const uint32_t *from;
+    const uint32_t *place;
     uint32_t size;
-    int step;
-    uint32_t operator[](uint32_t i) const { return from[static_cast<ptrdiff_t>(step) * i]; }
+    uint32_t operator[](uint32_t i) const { return left ? place[-1 - static_cast<ptrdiff_t>(i)] : place[i]; }
 };
 
-uint32_t agreement(const Reader &a, uint32_t i, const Reader &b, uint32_t j) {
+template <typename R>
+uint32_t agreement(const R &a, uint32_t i, const R &b, uint32_t j) {
     const uint32_t most = std::min(a.size - i, b.size - j);
     uint32_t n = 0;
     while (n < most && a[i + n] == b[j + n]) ++n;
     return n;
 }
 
-bool agrees(const Reader &a, uint32_t i, const Reader &b, uint32_t j, uint32_t count) {
+template <typename R>
+bool agrees(const R &a, uint32_t i, const R &b, uint32_t j, uint32_t count) {
     if (i + count > a.size || j + count > b.size) return false;
     for (uint32_t n = 0; n < count; ++n)
         if (a[i + n] != b[j + n]) return false;
@@ -54,7 +51,8 @@ bool agrees(const Reader &a, uint32_t i, const Reader &b, uint32_t j, uint32_t c
 }
 
 // The smallest gap behind which the texts agree again.
-bool crossing(const Reader &a, uint32_t i, const Reader &b, uint32_t j, uint32_t most, Gap &gap) {
+template <typename R>
+bool crossing(const R &a, uint32_t i, const R &b, uint32_t j, uint32_t most, Gap &gap) {
     for (uint32_t both = 1; both <= 2 * most; ++both)
         for (uint32_t x = both > most ? both - most : 0; x <= std::min(both, most); ++x)
             if (agrees(a, i + x, b, j + both - x, agreeing)) {
@@ -65,7 +63,8 @@ bool crossing(const Reader &a, uint32_t i, const Reader &b, uint32_t j, uint32_t
 }
 
 // Extends from both starts; the end is where the score was best: +1 for a word that agrees, -2 for one in a gap.
-Side extended(const Reader &a, const Reader &b, uint32_t most_gap) {
+template <typename R>
+Side extended(const R &a, const R &b, uint32_t most_gap) {
     Side at, best;
     int score = 0, best_score = 0;
     while (true) {
@@ -87,21 +86,6 @@ Side extended(const Reader &a, const Reader &b, uint32_t most_gap) {
     }
 }
 
-// Words are hashes already, so a multiplication spreads them over 64 bits.
-NEARDUP_INLINE uint64_t spread(uint32_t word) { return word * kSecret[0]; }
-
-// A cyclic polynomial (Cohen 1997) of the words of a gram, which is mixed afterwards.
-uint64_t polynomial(const uint32_t *words, uint32_t count) {
-    uint64_t value = 0;
-    for (uint32_t i = 0; i < count; ++i) value = std::rotl(value, 1) ^ spread(words[i]);
-    return value;
-}
-
-NEARDUP_INLINE uint64_t mixed(uint64_t x) {
-    x = (x ^ x >> 32) * kSecret[1];
-    return x ^ x >> 29;
-}
-
 }  // namespace
 
 // What one comparison needs, so that nothing is allocated for each document. The recent extensions are remembered by
@@ -113,6 +97,7 @@ struct Copies::Scratch {
     };
     std::vector<Sampled> sampled;
     std::vector<uint64_t> hashes;
+    std::vector<bool> met;
     std::vector<Copy> copies;
     std::vector<Recent> recent = std::vector<Recent>(4096);
     uint32_t generation = 0;
@@ -131,7 +116,13 @@ struct Copies::Scratch {
         const Recent &known = slot(key);
         return known.generation == generation && known.key == key && known.begin <= position && position < known.end;
     }
-    void remember(uint64_t key, uint32_t begin, uint32_t end) { slot(key) = {key, begin, end, generation}; }
+    // What is known of a diagonal grows; a copy without gaps has one diagonal at both of its ends.
+    void remember(uint64_t key, uint32_t begin, uint32_t end) {
+        Recent &known = slot(key);
+        const bool same = known.generation == generation && known.key == key && begin <= known.end && known.begin <= end;
+        known = same ? Recent{key, std::min(begin, known.begin), std::max(end, known.end), generation}
+                     : Recent{key, begin, end, generation};
+    }
     void add(const Copy &copy) {
         copies.push_back(copy);
         if (copy.end > cover.end) cover = copy;
@@ -144,8 +135,8 @@ void Copies::hold(const uint64_t *words, const int64_t *offsets, size_t document
     for (size_t d = 0; d < documents; ++d) {
         const auto size = static_cast<size_t>(offsets[d + 1] - offsets[d]);
         if (size > block_left_) {
-            block_left_ = std::max(size, block_words);
-            blocks_.push_back(std::make_unique<uint32_t[]>(block_left_));
+            block_left_ = std::max(size, std::min(block_words, first_block << std::min<size_t>(2 * blocks_.size(), 10)));
+            blocks_.push_back(std::unique_ptr<uint32_t[]>(new uint32_t[block_left_]));
             block_at_ = blocks_.back().get();
         }
         const uint64_t *from = words + offsets[d];
@@ -157,36 +148,8 @@ void Copies::hold(const uint64_t *words, const int64_t *offsets, size_t document
     }
 }
 
-// In each window the rightmost gram with the smallest hash. A document with fewer grams than a window has one window.
 void Copies::sample(const Target &target, uint32_t window, Scratch &scratch) const {
-    const uint32_t k = settings_.gram;
-    scratch.sampled.clear();
-    if (target.size < k) return;
-    const uint32_t grams = target.size - k + 1;
-    std::vector<uint64_t> &hashes = scratch.hashes;
-    hashes.resize(grams);
-    uint64_t rolling = polynomial(target.words, k);
-    hashes[0] = mixed(rolling);
-    for (uint32_t i = 1; i < grams; ++i) {
-        rolling = std::rotl(rolling, 1) ^ std::rotl(spread(target.words[i - 1]), static_cast<int>(k)) ^
-                  spread(target.words[i + k - 1]);
-        hashes[i] = mixed(rolling);
-    }
-    window = std::min(window, grams);
-    uint32_t least = none;
-    for (uint32_t end = window; end <= grams; ++end) {
-        const uint32_t begin = end - window;
-        if (least == none || least < begin) {
-            least = begin;
-            for (uint32_t i = begin + 1; i < end; ++i)
-                if (hashes[i] <= hashes[least]) least = i;
-        } else if (hashes[end - 1] <= hashes[least]) {
-            least = end - 1;
-        } else {
-            continue;
-        }
-        scratch.sampled.push_back({least, hashes[least]});
-    }
+    winnow(target.words, target.size, settings_.gram, window, scratch.hashes, scratch.sampled);
 }
 
 // The slot of a gram, or the empty one where it belongs. Half of the hash decides: grams that share a slot by accident
@@ -226,10 +189,10 @@ bool Copies::extend(const Target &target, const Entry &seed, uint32_t position, 
     const uint32_t k = settings_.gram, at = seed.position;
     const uint32_t *source = words(seed.document);
     const uint32_t source_size = sizes_[seed.document];
-    const Reader right{target.words + position, target.size - position, 1},
-        source_right{source + at, source_size - at, 1};
+    const Reader<false> right{target.words + position, target.size - position},
+        source_right{source + at, source_size - at};
     if (!agrees(right, 0, source_right, 0, k)) return false;
-    const Reader left{target.words + position - 1, position, -1}, source_left{source + at - 1, at, -1};
+    const Reader<true> left{target.words + position, position}, source_left{source + at, at};
     const uint32_t run_right = agreement(right, 0, source_right, 0), run_left = agreement(left, 0, source_left, 0);
     scratch.remember(Scratch::key(seed.document, position, at), position - run_left, position + run_right);
     Side after{run_right, run_right, run_right}, before{run_left, run_left, run_left};
@@ -322,7 +285,23 @@ void Copies::index() {
     for (uint32_t d = 0; d < documents(); ++d) {
         sample({words(d), sizes_[d], d, true}, 1, scratch);
         for (const Sampled &gram : scratch.sampled) store(d, gram.position, gram.hash, slot_of(gram.hash));
+        if (!settings_.anchor) continue;
+        winnow(words(d), sizes_[d], settings_.anchor, settings_.anchor_window, scratch.hashes, scratch.sampled);
+        for (const Sampled &gram : scratch.sampled) anchors_.add(anchor_of(gram.hash), d);
     }
+    anchors_.build();
+}
+
+// Marks the held documents that share an anchor with the target; false if there is none.
+bool Copies::meet(const Target &target, Scratch &scratch) const {
+    winnow(target.words, target.size, settings_.anchor, settings_.anchor_window, scratch.hashes, scratch.sampled);
+    bool some = false;
+    for (const Sampled &gram : scratch.sampled)
+        anchors_.each(anchor_of(gram.hash), [&](uint32_t document) {
+            if (!some) scratch.met.assign(documents(), false);
+            some = scratch.met[document] = true;
+        });
+    return some;
 }
 
 void Copies::against(const uint64_t *words, const int64_t *offsets, size_t documents, std::vector<Copy> &out) const {
@@ -331,10 +310,12 @@ void Copies::against(const uint64_t *words, const int64_t *offsets, size_t docum
     for (size_t d = 0; d < documents; ++d) {
         narrow.assign(words + offsets[d], words + offsets[d + 1]);
         const Target target{narrow.data(), static_cast<uint32_t>(narrow.size()), static_cast<uint32_t>(d), false};
+        if (settings_.anchor && !meet(target, scratch)) continue;
         sample(target, settings_.window, scratch);
         scratch.begin();
         compare(target, scratch);
-        out.insert(out.end(), scratch.copies.begin(), scratch.copies.end());
+        std::copy_if(scratch.copies.begin(), scratch.copies.end(), std::back_inserter(out),
+                     [&](const Copy &copy) { return !settings_.anchor || scratch.met[copy.source]; });
     }
 }
 

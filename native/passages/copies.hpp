@@ -19,6 +19,8 @@
 #include <memory>
 #include <vector>
 
+#include "passages/anchors.hpp"
+
 namespace neardup {
 
 struct CopySettings {
@@ -28,6 +30,8 @@ struct CopySettings {
     uint32_t gap = 8;          // words without a counterpart that an extension may cross
     uint32_t most = 16;        // places that are tried for a gram
     uint32_t similarity = 75;  // percent of the words of a copy that must agree
+    uint32_t anchor = 0;       // words of a gram that both documents must have, for `against`; 0 asks for none
+    uint32_t anchor_window = 1;
 };
 
 // Words [begin, end) of `document` are those of `source`, up to edits; `matched` of them agree.
@@ -55,8 +59,8 @@ class Copies {
     // Stores the grams of all held documents, every one of them: for `against`.
     void index();
 
-    // All copies between the held documents (`source`) and others (`document`, numbered from 0). May be called from
-    // several threads.
+    // All copies between the held documents (`source`) and others (`document`, numbered from 0) that share an anchor.
+    // May be called from several threads.
     void against(const uint64_t *words, const int64_t *offsets, size_t documents, std::vector<Copy> &out) const;
 
     const std::vector<Copy> &copies() const { return copies_; }
@@ -83,6 +87,7 @@ class Copies {
     const uint32_t *words(uint32_t document) const { return starts_[document]; }
     void sample(const Target &target, uint32_t window, Scratch &scratch) const;
     void compare(const Target &target, Scratch &scratch) const;
+    bool meet(const Target &target, Scratch &scratch) const;
     bool extend(const Target &target, const Entry &seed, uint32_t position, Scratch &scratch) const;
     void store(uint32_t document, uint32_t position, uint64_t hash, size_t slot);
     size_t slot_of(uint64_t hash) const;
@@ -98,6 +103,7 @@ class Copies {
     std::vector<Slot> slots_;
     size_t used_ = 0;
     std::vector<Copy> copies_;
+    AnchorTable anchors_;
 };
 
 }  // namespace neardup

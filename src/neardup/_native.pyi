@@ -205,6 +205,13 @@ def overlaps(
     b: NDArray[np.int64],
     needed: NDArray[np.int64],
 ) -> NDArray[np.int64]: ...
+def overlaps_in_order(
+    entries: Hashes,
+    offsets: Offsets,
+    a: NDArray[np.int64],
+    b: NDArray[np.int64],
+    needed: NDArray[np.int64],
+) -> NDArray[np.int64]: ...
 def weighted_overlaps(
     values: Hashes, offsets: Offsets, a: NDArray[np.int64], b: NDArray[np.int64], dot: bool
 ) -> Hashes: ...
@@ -463,6 +470,14 @@ def sharing_pairs(
     least: int,
     most: int = 0,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]: ...
+def larger_pairs(
+    members: NDArray[np.int64],
+    looks: Bytes,
+    offsets: Offsets,
+    least: NDArray[np.int32],
+    most_counted: int,
+    most_pairs: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None: ...
 def average_link(
     weights: NDArray[np.float64],
     a: NDArray[np.int64],
@@ -500,7 +515,15 @@ def rare_prefixes(
 
 class Copies:
     def __init__(
-        self, words: int, gram: int, window: int, gap: int, most: int, similarity: int
+        self,
+        words: int,
+        gram: int,
+        window: int,
+        gap: int,
+        most: int,
+        similarity: int,
+        anchor: int = 0,
+        anchor_window: int = 1,
     ) -> None: ...
     def hold(self, words: Hashes, offsets: Offsets) -> None: ...
     def find(self, documents: Features) -> None: ...
@@ -510,6 +533,10 @@ class Copies:
     def places(self) -> Offsets: ...
     def __len__(self) -> int: ...
 
+def anchors(words: Hashes, offsets: Offsets, gram: int, window: int) -> tuple[Hashes, Offsets]: ...
+def pack_anchors(postings: Hashes, first: int, count: int) -> tuple[Bytes, Offsets]: ...
+def unpack_anchors(rows: list[bytes], numbers: Hashes) -> Hashes: ...
+def find_anchors(rows: list[bytes], numbers: Hashes, anchors: Hashes) -> Features: ...
 def text_spans(
     values: Bytes,
     offsets: Offsets,

@@ -166,6 +166,7 @@ class IndexArguments(MethodArguments, total=False):
     artefacts: Any
     run: str | Path | None
     texts: bool | None
+    passages: bool | None
     within: str | None
     source: str | None
     kinds: bool | None

@@ -10,6 +10,7 @@ import neardup as nd
 from neardup.artefacts.boilerplate import boilerplate_of, load_boilerplate
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.text.text_options import Text
+from passages.material import prose
 
 NOTICE = " ".join(f"notice{i}" for i in range(60))
 TEXTS = [
@@ -56,6 +57,18 @@ def test_a_few_shingles_beside_boilerplate_say_nothing(method: str) -> None:
     ]
     result = nd.dedup(texts, method=method, threshold=0.1, boilerplate=[NOTICE])
     assert (result.counts.duplicates, result.counts.too_short) == (0, 2)
+
+
+def test_what_a_source_repeats_is_found() -> None:
+    texts = [f"{prose(i, 30)} {prose(900, 50)}" for i in range(20)]
+    texts += [texts[3], f"{texts[3]} More."] * 2
+    documents = [{"text": text, "source": "a"} for text in texts]
+    documents += [{"text": prose(50 + i, 80), "source": "b"} for i in range(5)]
+    plain = nd.dedup(documents, method="shingles", threshold=0.3)
+    found = nd.dedup(documents, method="shingles", threshold=0.3, boilerplate="auto")
+    assert (plain.counts.duplicates, found.counts.duplicates) == (23, 4)
+    (ignored,) = found.info["settings"]["parameters"]["boilerplate"]
+    assert ignored == prose(900, 50).rstrip(".")
 
 
 def test_a_run_with_other_boilerplate_is_not_built_on(tmp_path: Path) -> None:

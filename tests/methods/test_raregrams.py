@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import api as nd
@@ -24,6 +24,7 @@ from neardup.schema import Ragged
 from neardup.testing import batch, resolved
 from neardup.text.text_options import Text
 from reference import raregrams as twin
+from repeats import examples
 
 PLAIN = Raregrams(calibrate=False)
 PIECES = (
@@ -64,7 +65,7 @@ def table_of(known: Artefacts) -> Frequencies:
 
 
 @given(collections(), collections(), st.booleans())
-@settings(max_examples=60, deadline=None)
+@examples(20)
 def test_evidence_keys_and_scores_equal_the_twin(
     texts: list[str], others: list[str], refuse: bool
 ) -> None:
@@ -98,7 +99,7 @@ def test_evidence_keys_and_scores_equal_the_twin(
 
 
 @given(st.integers(0, 4000), st.sampled_from([16, 100, 1024]))
-@settings(max_examples=40, deadline=None)
+@examples(15)
 def test_a_coarser_sample_is_part_of_a_finer_one(words: int, most: int) -> None:
     text = " ".join(f"word{i * i}" for i in range(words))
     texts = Ragged.of_strings(batch([text]).column("text"))

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
@@ -18,6 +18,7 @@ from neardup.cli import main
 from neardup.errors import NeardupError
 from neardup.runs.checksums import digests_of
 from passages.material import SHARED, documents_of, jsonl, prose
+from repeats import examples
 
 OWN = [prose(i, 24) for i in range(500, 504)]
 DOCUMENTS = documents_of(f"{OWN[0]} {SHARED}", f"{SHARED} {OWN[1]}", f"{OWN[2]} {SHARED} {OWN[3]}")
@@ -53,7 +54,7 @@ def test_classes_that_are_not_chosen_stay() -> None:
         nd.clean(DOCUMENTS, remove=["noise"])
 
 
-@settings(max_examples=60)
+@examples(20)
 @given(st.lists(st.lists(st.sampled_from(SENTENCES), max_size=9)))
 def test_characters_add_up_and_nothing_disappears(documents: list[list[str]]) -> None:
     texts = ["".join(document) for document in documents]
@@ -133,6 +134,24 @@ def test_documents_below_the_floor_are_reported_and_written(tmp_path: Path) -> N
     assert [(row["id"], row["below_floor"]) for row in removed] == [("d1", True)]
     lines = (tmp_path / "out" / "applied" / "1" / "documents.jsonl").read_text().splitlines()
     assert [json.loads(line)["text"] for line in lines] == [documents[0]["text"], ""]
+
+
+def test_one_command_cleans_and_removes_duplicates(tmp_path: Path) -> None:
+    short = prose(550, 16)  # too short for a passage
+    twins = [{"id": "short", "text": short}, {"id": "twin", "text": short}]
+    file = jsonl(tmp_path / "in.jsonl", [*DOCUMENTS, *twins])
+    before = file.read_bytes()
+    output = run("clean", file, "-o", tmp_path / "out", "--then", "dedup")
+    assert "Then 5 documents = 4 kept + 1 duplicate + 0 rejected" in output
+    folder = tmp_path / "out" / "applied" / "1"
+    kept = [json.loads(line) for line in (folder / "kept.jsonl").read_text().splitlines()]
+    assert [row["text"] for row in kept] == [*CLEANED, short]
+    duplicates = pq.read_table(folder / "duplicates.parquet").to_pylist()
+    assert [(row["id"], row["kept_id"]) for row in duplicates] == [("twin", "short")]
+    run("passages", file, "-o", tmp_path / "plain", "--unit", "sentence")
+    run("undo", tmp_path / "out")
+    assert digests_of(tmp_path / "out") == digests_of(tmp_path / "plain")
+    assert file.read_bytes() == before
 
 
 def test_annotations_mark_what_would_be_removed() -> None:

@@ -6,9 +6,12 @@ import json
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pytest
 from click.testing import CliRunner
 
 import neardup as nd
+from documents.extraction.test_docx import docx, paragraph
+from documents.extraction.test_pdf import pdf
 from neardup.cli import main
 from passages.material import documents_of, jsonl, prose
 
@@ -73,6 +76,25 @@ def test_folders_of_texts_on_both_sides(tmp_path: Path) -> None:
     assert [part["source"] for part in told["documents"][0]["passages"]] == ["0.txt", "3.txt"]
 
 
+def test_word_pdf_and_text_files_on_both_sides(tmp_path: Path) -> None:
+    for side, first in (("essays", 0), ("sources", 1)):
+        folder = tmp_path / side
+        folder.mkdir()
+        files = (
+            (folder / "a.txt").write_text,
+            lambda text, to=folder / "b.pdf": to.write_bytes(pdf((text,))),
+            lambda text, to=folder / "c.docx": to.write_bytes(docx(paragraph(text))),
+        )
+        for i, write in enumerate(files):
+            write(f"{prose(950 + 10 * first + i, 16)} {SOURCES[(i + first) % 3]}")
+    asked = ("trace", tmp_path / "essays", "--against", tmp_path / "sources")
+    found = {
+        each["id"]: [part["source"] for part in each["passages"]]
+        for each in json.loads(run(*asked, "--json"))["documents"]
+    }
+    assert found == {"a.txt": ["c.docx"], "b.pdf": ["a.txt"], "c.docx": ["b.pdf"]}
+
+
 def test_contamination_weighs_what_many_training_documents_have(tmp_path: Path) -> None:
     phrase = prose(820, 40)
     training = [f"{prose(830 + i, 40)} {phrase}" for i in range(30)]
@@ -91,3 +113,26 @@ def test_contamination_weighs_what_many_training_documents_have(tmp_path: Path) 
     assert common["coverage"] > 0.8
     assert common["weighted"] < 0.1
     assert clean["coverage"] == 0
+
+
+@pytest.mark.parametrize("command", ["passages -o out", "clean -o out", "trace --against good"])
+def test_a_file_that_is_rejected_is_no_success(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bad.jsonl").write_text('{"text": 1}\n{"text": 2}\n', "utf-8")
+    Path("good").write_text(SOURCES[0], "utf-8")
+    name, *options = command.split()
+    failed = CliRunner().invoke(main, [name, "bad.jsonl", *options])
+    assert failed.exit_code == 1
+    assert "2 of 2 documents were rejected for one reason" in failed.output
+    accepted = [*options, "--accept-rejected"] + ["--overwrite"] * (name == "passages")
+    if name != "clean":
+        assert "rejected" in run(name, "bad.jsonl", *accepted)
+
+
+def test_an_empty_document_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").touch()
+    (tmp_path / "source.txt").write_text(SOURCES[0], "utf-8")
+    traced = run("trace", tmp_path / "empty.txt", "--against", tmp_path / "source.txt")
+    assert "empty.txt is empty." in traced

@@ -29,6 +29,7 @@ from neardup.text.text_options import Text
 from neardup.text.words import word_hashes
 
 FORMAT = 1
+AUTO = "auto"  # texts that a source repeats, which the engine finds
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +85,7 @@ def load_boilerplate(path: Path, words: int, text: Text) -> Boilerplate:
 
 
 def checked(value: object, method: str) -> tuple[str, ...] | str:
-    """Texts, or the file in which a run stored its boilerplate."""
+    """Texts, the file in which a run stored its boilerplate, or "auto"."""
     if isinstance(value, str):
         return value
     if isinstance(value, tuple | list) and all(isinstance(text, str) for text in value):

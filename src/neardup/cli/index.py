@@ -24,8 +24,9 @@ from neardup.wording import many, shortened
 
 if TYPE_CHECKING:
     from neardup.artefacts.artefact import Artefacts
-    from neardup.documents import Collection, Columns, Rejected
     from neardup.documents.clashes import Shared
+    from neardup.documents.collection import Collection
+    from neardup.documents.columns import Columns, Rejected
     from neardup.engines.index.arrival_rule import Match
     from neardup.engines.index.index import Index
     from neardup.engines.index.refresh import Taken
@@ -216,6 +217,13 @@ def show(data: dict[str, Any], lines: list[str], *, as_json: bool, quiet: bool) 
     default=None,
     help="Store the texts too; kinds and refresh need them.",
 )
+@click.option(
+    "--passages",
+    is_flag=True,
+    default=None,
+    help="Store the texts and a passage index, so that `neardup trace DOCUMENT --against STORE` "
+    "is answered in milliseconds.",
+)
 @shared.workers_option
 @shared.accept_rejected_option
 @shared.json_option
@@ -238,7 +246,7 @@ def build(store: str, inputs: tuple[str, ...], **options: Any) -> None:
 
     as_json, quiet = options.pop("as_json"), options.pop("quiet")
     accept_rejected = options.pop("accept_rejected")
-    own = {name: options.pop(name) for name in ("window", "against", "texts", "source")}
+    own = {name: options.pop(name) for name in ("window", "against", "texts", "passages", "source")}
     recipe = options["recipe"]
     written = read_index(recipe) if recipe else {}
     own = {name: written.get(name) if value is None else value for name, value in own.items()}
@@ -430,7 +438,7 @@ def refresh(store: str, new: str, run: Path | None, as_json: bool, quiet: bool) 
 
 
 def _counted(old: Index) -> Artefacts:
-    from neardup.documents import collect
+    from neardup.documents.collection import collect
     from neardup.engines.execution import frozen
     from neardup.plan import resolve
     from neardup.settings import Settings

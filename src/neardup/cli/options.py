@@ -104,6 +104,12 @@ quiet_option = click.option(
     "--quiet", is_flag=True, help="Show no progress and no summary; errors are shown."
 )
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an existing file.")
+overwrite_run_option = click.option(
+    "--overwrite",
+    is_flag=True,
+    help="Write into a folder that is not empty; an earlier run in it is replaced when this "
+    "one is done.",
+)
 dry_run_option = click.option(
     "--dry-run", is_flag=True, help="Show what would be done; write nothing."
 )
@@ -396,7 +402,14 @@ def settings_from(options: dict[str, Any]) -> Settings:
     if files := options.pop("boilerplate", ()):
         from neardup.documents.collection import texts_of
 
-        parameters["boilerplate"] = [text for file in files for text in texts_of(file)]
+        auto = Path("auto") in files
+        if auto and len(files) > 1:
+            raise SettingsError(
+                "--boilerplate is auto and a file; expected one of them.",
+                hint="leave one out; a file of the name auto is ./auto.",
+            )
+        texts = [] if auto else [text for file in files for text in texts_of(file)]
+        parameters["boilerplate"] = "auto" if auto else texts
     policy = policy_from(
         options.pop("policy", None), options.pop("actions", ()), options.get("keep")
     )

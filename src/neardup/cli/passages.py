@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,17 +12,23 @@ import click
 
 from neardup.cli import options as shared
 from neardup.cli.command import echo, load_arrow, show_json
+from neardup.cli.summary import refuse_rejected, rejection_lines
 from neardup.cli.target import STDOUT, Target, names_file
 from neardup.errors import UsageError
 from neardup.wording import many, shortened
 
 if TYPE_CHECKING:
     from neardup.documents import Collection
+    from neardup.passages.cleanup import Cleaned
     from neardup.passages.passage_tables import Passages
-    from neardup.passages.provenance import Traces
-    from neardup.passages.search import PassageSettings
+    from neardup.passages.provenance import Library, Traces
+    from neardup.passages.search import Documents, PassageSettings
+    from neardup.progress import Progress
+    from neardup.runs.result import Result
+    from neardup.settings import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 SHOWN = 10
 PARTS = 20
 ALARM = 0.5  # of an evaluation item, weighed by rarity
@@ -65,9 +73,6 @@ source_option = click.option(
 out_option = click.option(
     "-o", "--out", metavar="OUT", type=shared.PATH, help="Folder to write.  [required]"
 )
-overwrite_option = click.option(
-    "--overwrite", is_flag=True, help="Replace an earlier run in the folder OUT."
-)
 reading_options = shared.with_options(
     shared.text_option,
     shared.id_option,
@@ -78,7 +83,18 @@ reading_options = shared.with_options(
     shared.json_option,
     shared.verbose_option,
     shared.quiet_option,
+    shared.accept_rejected_option,
     shared.debug_option,
+)
+# What `passages` and `clean` have in common, behind their own options.
+search_options = shared.with_options(
+    gap_option,
+    similarity_option,
+    source_option,
+    shared.keep_option,
+    shared.date_option,
+    shared.overwrite_run_option,
+    reading_options,
 )
 
 
@@ -137,11 +153,6 @@ Examples:
 @out_option
 @_words_option(20)
 @_unit_option("word")
-@gap_option
-@similarity_option
-@source_option
-@shared.keep_option
-@shared.date_option
 @click.option(
     "--against",
     metavar="EVALS",
@@ -149,8 +160,7 @@ Examples:
     help="Instead, report how much of each document of EVALS stands in INPUT: contamination.jsonl "
     "and contamination.parquet. The shortest passage then has 13 words. Repeatable.",
 )
-@overwrite_option
-@reading_options
+@search_options
 def passages(
     inputs: tuple[str, ...], out: Path | None, against: tuple[str, ...], **options: Any
 ) -> None:
@@ -165,21 +175,43 @@ def passages(
     if against:
         _contamination(inputs, target, against, options)
         return
-    from neardup.cli.terminal import progress_for
     from neardup.passages.passage_tables import passages_of
 
-    settings, collection = _settings(options), _collection(inputs, options)
-    target.check(collection.paths)
-    progress = progress_for(quiet=options["quiet"] or options["as_json"])
-    try:
-        found = passages_of(collection, settings, progress)
-    finally:
-        progress.finish()
+    settings = _settings(options)
+    found = _searched(
+        inputs, target, options, lambda documents, shown: passages_of(documents, settings, shown)
+    )
     found.save(target.folder)
     if options["as_json"]:
         show_json({"counts": found.counts, "folder": str(target.folder)})
     elif not options["quiet"]:
         echo("\n".join([*_lines(found), f"Written to {target.folder}: {_written()}."]))
+    _refuse_rejected(found.documents, target.folder, options)
+
+
+def _searched(
+    inputs: tuple[str, ...],
+    target: Target,
+    options: dict[str, Any],
+    work: Callable[[Collection, Progress], T],
+) -> T:
+    """Reads the inputs, shows the progress, and refuses an output that would replace an input."""
+    from neardup.cli.terminal import progress_for
+
+    collection = _collection(inputs, options)
+    target.check(collection.paths)
+    progress = progress_for(quiet=options["quiet"] or options["as_json"])
+    try:
+        return work(collection, progress)
+    finally:
+        progress.finish()
+
+
+def _refuse_rejected(
+    documents: Documents | Traces, out: Path | None, options: dict[str, Any]
+) -> None:
+    lines = rejection_lines(documents.mostly_rejected())
+    refuse_rejected(lines, out, accepted=options["accept_rejected"], quiet=options["quiet"])
 
 
 def _written() -> str:
@@ -195,8 +227,7 @@ def _lines(found: Passages) -> list[str]:
     lines = [f"{found.sentence()}."]
     if counted:
         lines.append(f"Classes of passages: {', '.join(counted)}.")
-    if found.counts["rejected"]:
-        lines.append(f"{many(found.counts['rejected'], 'document')} rejected: rejected.jsonl.")
+    lines += _rejected_line(found)
     for row in found.passages.slice(0, SHOWN).to_pylist():
         text = shortened(row["text"], 60)
         lines.append(f"{row['occurrences']:>7,} × {row['words']:,} words  {row['class']}: {text}")
@@ -220,11 +251,6 @@ Examples:
 )
 @_words_option(20)
 @_unit_option("sentence")
-@gap_option
-@similarity_option
-@source_option
-@shared.keep_option
-@shared.date_option
 @click.option(
     "--floor",
     metavar="N",
@@ -237,14 +263,21 @@ Examples:
     is_flag=True,
     help="Remove nothing; write the places into a field passages of each document (JSON Lines).",
 )
-@overwrite_option
-@reading_options
+@click.option(
+    "--then",
+    metavar="dedup|RECIPE",
+    help="Also remove near-duplicates among the cleaned documents, as `neardup dedup` does, or as "
+    "a recipe says (a TOML file, or the name of a paper). The kept ones are kept.* beside "
+    "documents.*, with duplicates.parquet.",
+)
+@search_options
 def clean(
     inputs: tuple[str, ...],
     out: Path | None,
     remove: tuple[str, ...] | None,
     floor: int,
     annotate: bool,
+    then: str | None,
     **options: Any,
 ) -> None:
     """Remove the copies of repeated passages from the documents of INPUT, and keep one of each.
@@ -254,35 +287,77 @@ def clean(
     (documents.*) with removed.parquet. INPUT is not changed; `neardup undo OUT` takes the cleaned
     documents back.
     """
-    from neardup.cli.terminal import progress_for
     from neardup.passages.cleanup import USUAL, Cleaning, cleaned
 
     target = _target(out, options)
     settings = _settings(options, unit="sentence")
     cleaning = Cleaning(tuple(remove or USUAL), floor, annotate)
-    collection = _collection(inputs, options)
-    target.check(collection.paths)
-    progress = progress_for(quiet=options["quiet"] or options["as_json"])
-    try:
-        made = cleaned(collection, settings, cleaning, progress)
-    finally:
-        progress.finish()
+    next_step = partial(_deduplicated, _then_settings(then, options), options) if then else None
+    made = _searched(
+        inputs,
+        target,
+        options,
+        lambda documents, shown: cleaned(documents, settings, cleaning, shown),
+    )
+    made.then = next_step
     folder = made.save(target.folder)
-    counts = made.counts
     if options["as_json"]:
+        counts = made.counts | ({"then": vars(made.result.counts)} if made.result else {})
         show_json({"counts": counts, "passages": made.found.counts, "folder": str(folder)})
-        return
-    if options["quiet"]:
-        return
+    elif not options["quiet"]:
+        lines = [*_cleaned_lines(made), f"Written to {folder}."]
+        echo("\n".join([*lines, f"Take it back: neardup undo {out}"]))
+    _refuse_rejected(made.found.documents, folder, options)
+
+
+def _cleaned_lines(made: Cleaned) -> list[str]:
+    counts = made.counts
     lines = [f"{made.sentence()}.", f"{many(counts['changed'], 'document')} changed."]
     if counts["below_floor"]:
         lines.append(
-            f"{many(counts['below_floor'], 'document')} left with fewer than {floor} words; "
-            "removed.parquet lists them."
+            f"{many(counts['below_floor'], 'document')} left with fewer than "
+            f"{made.cleaning.floor} words; removed.parquet lists them."
         )
     if counts["untouched"]:
         lines.append(f"{many(counts['untouched'], 'page')} left as they are: only text is cleaned.")
-    echo("\n".join([*lines, f"Written to {folder}.", f"Take it back: neardup undo {out}"]))
+    lines += _rejected_line(made.found)
+    if made.result:
+        lines.append(f"Then {made.result.counts.sentence()}: kept.* and duplicates.parquet.")
+    return lines
+
+
+def _then_settings(then: str, options: dict[str, Any]) -> Settings:
+    from neardup.papers.recipe import read_recipe
+    from neardup.settings import Settings, refuse_early
+
+    written = {name: options[name] for name in ("text", "id", "date", "keep", "workers")}
+    written = {name: value for name, value in written.items() if value is not None}
+    settings = Settings(**{**({} if then == "dedup" else read_recipe(then)), **written})
+    refuse_early(settings)
+    return settings
+
+
+def _deduplicated(settings: Settings, options: dict[str, Any], written: list[Path]) -> Result:
+    """The run of ``dedup`` over the cleaned documents, which were just written."""
+    from neardup.cli.terminal import progress_for
+    from neardup.documents.collection import collect_inputs
+    from neardup.documents.file_paths import is_known
+    from neardup.engines.execution import execute
+    from neardup.plan import resolve
+
+    plan = resolve(settings)
+    named = [(None, path) for path in written if path.is_dir() or is_known(path)]  # but no lists
+    documents = collect_inputs(named, encoding=options["encoding"])
+    progress = progress_for(quiet=options["quiet"] or options["as_json"])
+    try:
+        return execute(documents, plan, progress=progress)
+    finally:
+        progress.finish()
+
+
+def _rejected_line(found: Passages) -> list[str]:
+    count = found.counts["rejected"]
+    return [f"{many(count, 'document')} rejected: rejected.jsonl."] if count else []
 
 
 @click.command(
@@ -290,15 +365,17 @@ def clean(
     epilog="""\b
 Examples:
   neardup trace essay.txt --against sources/
-  neardup trace essays/ --against library.jsonl --html traces.html""",
+  neardup trace essays/ --against library.jsonl --html traces.html
+  neardup trace essay.txt --against library.db""",
 )
 @click.argument("inputs", nargs=-1, metavar="DOCUMENT...")
 @click.option(
     "--against",
-    metavar="COLLECTION",
+    metavar="COLLECTION|INDEX",
     multiple=True,
     required=True,
-    help="Documents that may be the sources: files or folders. Repeatable.",
+    help="Documents that may be the sources: files or folders, repeatable; or one index (`neardup "
+    "index build STORE INPUT… --passages`), which answers in milliseconds.",
 )
 @_words_option(8)
 @gap_option
@@ -318,7 +395,7 @@ def trace(
     document they are.
 
     Copies with small edits count. DOCUMENT and COLLECTION are whatever `neardup dedup` reads: text
-    files, folders of text, HTML and PDF, JSON Lines, tables.
+    files, folders of text, HTML, PDF and Word files (.docx), JSON Lines, tables.
     """
     traces = _traced(inputs, against, options, min_words=8)
     if page:
@@ -327,12 +404,16 @@ def trace(
 
         write_page(page, trace_page(traces))
     if options["as_json"]:
-        show_json({"documents": [each.to_dict() for each in traces]})
+        rejected = [{"where": lost.where, "reason": lost.reason} for lost in traces.rejected]
+        show_json({"documents": [each.to_dict() for each in traces], "rejected": rejected})
     elif not options["quiet"]:
         for each in traces:
             _show(each)
+        for lost in traces.rejected[:SHOWN]:
+            echo(f"{lost.where} was not traced: {lost.reason}.")
         if page:
             echo(f"Written to {page}.")
+    _refuse_rejected(traces, page, options)
 
 
 def _traced(
@@ -342,12 +423,39 @@ def _traced(
     from neardup.passages.provenance import traced
 
     settings = _settings(options, min_words=min_words)
-    documents, sources = _texts(inputs, options), _texts(against, options)
+    documents = _texts(inputs, options).limited(options["limit"])
     progress = progress_for(quiet=options["quiet"] or options["as_json"])
     try:
-        return traced(documents.limited(options["limit"]), sources, settings, progress)
+        with _sources(against, options) as sources:
+            return traced(documents, sources, settings, progress)
     finally:
         progress.finish()
+
+
+@contextmanager
+def _sources(against: tuple[str, ...], options: dict[str, Any]) -> Iterator[Collection | Library]:
+    """The documents that may be sources, or the index that has them."""
+    stores = [path for path in against if _is_index(path)]
+    if not stores:
+        yield _texts(against, options)
+        return
+    if len(against) > 1:
+        raise UsageError(f"{stores[0]} is an index, and it is not alone.", hint="name only one.")
+    from neardup.cli.index import opened
+
+    load_arrow()
+    with opened(stores[0]) as index:
+        yield index
+
+
+def _is_index(path: str) -> bool:
+    if path.startswith(("postgresql://", "postgres://", "sqlite:")):
+        return True
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(16) == b"SQLite format 3\0"
+    except OSError:
+        return False  # the reader of documents explains what is wrong
 
 
 def _show(each: Any) -> None:
@@ -403,3 +511,4 @@ def _contamination(
                     f"{shortened(row['id'])}, most of it in {shortened(row['source'])}"
                 )
         echo(f"Written to {target.folder}: contamination.parquet, contamination.jsonl, run.json.")
+    _refuse_rejected(traces, target.folder, options)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup.cli.command import Failure, echo
+from neardup.errors import DataError
 from neardup.wording import many, shortened
 
 if TYPE_CHECKING:
@@ -277,11 +280,24 @@ def _rejected_lines(result: Result, out: Path | None) -> list[str]:
 
 
 def mostly_rejected(result: Result) -> list[str]:
+    return rejection_lines(result.info.get("mostly_rejected", []))
+
+
+def rejection_lines(found: Sequence[Mapping[str, Any]]) -> list[str]:
     """Files of which most was rejected for one reason, and what may help."""
     from neardup.runs.rejections import Rejection
 
-    found = result.info.get("mostly_rejected", [])
     return [f"Error: {Rejection(**one).sentence()} Hint: {one['hint']}" for one in found]
+
+
+def refuse_rejected(lines: Sequence[str], out: Path | None, *, accepted: bool, quiet: bool) -> None:
+    """Fails if most documents of a file were rejected, although everything was written."""
+    if lines and accepted and not quiet:
+        echo("\n".join(lines), err=True)
+    if lines and not accepted:
+        written = f"The output was written to {out}. " if out else ""
+        last = f"{written}With --accept-rejected the exit code is 0."
+        raise Failure("\n".join([*lines, last]), DataError.exit_code)
 
 
 def _rate(documents: int, size: int | None, seconds: float) -> str:

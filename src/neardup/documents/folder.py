@@ -1,10 +1,10 @@
 """A folder of files: every file below it is a document, named by its path in the folder.
 
-HTML and PDF files are pages, whose text is extracted; the markup of XML files is removed; all other
-files are text. Feeds, which have many documents, are separate sources. Files are sorted by path;
-hidden ones (with a leading dot) are ignored, also in stores. A file or sub-folder that cannot be
-read is rejected with a sentence. Kept files are copied byte for byte to the same places under
-``kept/``, and listed in ``kept.txt``.
+HTML, PDF and Word files (.docx) are pages, whose text is extracted; the markup of XML files is
+removed; all other files are text. Feeds, which have many documents, are separate sources. Files are
+sorted by path; hidden ones (with a leading dot) are ignored, also in stores. A file or sub-folder
+that cannot be read is rejected with a sentence. Kept files are copied byte for byte to the same
+places under ``kept/``, and listed in ``kept.txt``.
 
 A single file that is one document, such as ``page.html``, is a folder of one file. Its id is the
 path as it was written; the kept copy is under ``kept/``, without the parts that lead out of it.

@@ -10,6 +10,7 @@ import functools
 import os
 import platform
 import sys
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,8 @@ import pyarrow as pa
 from neardup import _native
 from neardup.artefacts.calibration import Calibration
 from neardup.decisions.order import rank_of_all
-from neardup.documents import Collection
 from neardup.documents.clashes import Shared
+from neardup.documents.collection import Collection
 from neardup.documents.columns import OURS
 from neardup.documents.remote import Place, address_of
 from neardup.engines.batch.batch_run import find_kinds, run
@@ -29,6 +30,8 @@ from neardup.engines.batch.intake import counts_while_reading
 from neardup.engines.batch.journal import Journal
 from neardup.engines.batch.table_pass import with_artefacts
 from neardup.errors import ConservationError, UsageError
+from neardup.passages.passage_tables import passages_of
+from neardup.passages.search import PassageSettings
 from neardup.plan import Plan
 from neardup.progress import LOG, Logged, Progress, Silent
 from neardup.runs.kind_pass import UNKNOWN, PairKinds, kind_counts
@@ -37,6 +40,8 @@ from neardup.runs.rejections import Rejection, rejections
 from neardup.runs.result import Result
 from neardup.runs.run_tables import all_pairs, decisions_table, flag_counts, pairs_table
 from neardup.runs.signatures import write_signatures
+
+_STANDING_WORDS = 8  # of the shortest passage that a source repeats; footers are short
 
 
 def execute(
@@ -53,6 +58,7 @@ def execute(
     if plan.keep.columns or fields:  # every file must have them, before work starts
         collection.check_columns(plan.columns, [n for n in fields if n not in OURS])
     log = Logged(progress or Silent())
+    plan = with_boilerplate(collection, plan, log)
     if plan.engine == "spark" and resume:
         raise UsageError("--resume is for runs on this machine.", hint="leave it out for Spark.")
     if plan.engine == "spark":
@@ -69,6 +75,21 @@ def execute(
         outcome.intake.store.close()
     _log(result, plan)
     return result
+
+
+def with_boilerplate(collection: Collection, plan: Plan, progress: Progress) -> Plan:
+    """The plan with the texts that sources repeat, if its method asks for them."""
+    if not plan.method.asks_boilerplate:
+        return plan
+    settings = PassageSettings(
+        min_words=_STANDING_WORDS,
+        workers=plan.workers,
+        text=plan.columns.text,
+        id=plan.columns.id,
+    )
+    texts = passages_of(collection, settings, progress).standing()
+    LOG.info("%s passages that sources repeat do not count", len(texts))
+    return replace(plan, method=plan.method.with_boilerplate(texts))
 
 
 def _on_spark(collection: Collection, plan: Plan, progress: Progress) -> Result:
@@ -98,9 +119,7 @@ def _on_spark(collection: Collection, plan: Plan, progress: Progress) -> Result:
             "kinds": kind_counts(tables.decisions),
         }
     )
-    result.info["counts"] = vars(result.counts)
-    result.info["mostly_rejected"] = rejections(result)
-    _check_conservation(result, spark_result.counts.documents)
+    _account(result, spark_result.counts.documents)
     if plan.signatures:
         result.signatures = spark_result.write_signatures
     else:
@@ -130,6 +149,7 @@ def frozen(collection: Collection, plan: Plan, progress: Progress | None = None)
     """The plan with all artefacts learned from the collection, for an index that starts with
     them."""
     log = Logged(progress or Silent())
+    plan = with_boilerplate(collection, plan, log)
     plan = with_artefacts(collection, plan, log)
     if plan.method.calibrate and Calibration.kind not in plan.artefacts:
         outcome, plan = run(collection, plan, log)
@@ -204,9 +224,7 @@ def make_result(
     )
     if collection.inputs.mapped:
         result.info["by_name"] = True
-    result.info["counts"] = vars(result.counts)
-    result.info["mostly_rejected"] = rejections(result)
-    _check_conservation(result, intake.total)
+    _account(result, intake.total)
     return result
 
 
@@ -228,8 +246,11 @@ def _from_anywhere(path: Place | str) -> str:
     return address.again if address else str(path)
 
 
-def _check_conservation(result: Result, total: int) -> None:
+def _account(result: Result, total: int) -> None:
+    """Adds the counts to the description of the result, and checks that no document is lost."""
     counts = result.counts
+    result.info["counts"] = vars(counts)
+    result.info["mostly_rejected"] = rejections(result) if counts.rejected else []
     if total != counts.documents or total != counts.kept + counts.duplicates + counts.rejected:
         raise ConservationError(
             f"{total} documents were read, but {counts.sentence()}.",

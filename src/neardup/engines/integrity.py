@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from neardup.engines.index.index_settings import IndexSettings, opened
+from neardup.engines.index.passage_index import PassageIndex
 from neardup.engines.index.signing import stored_signature
 from neardup.engines.index.store import Row, Store, no_index, open_store
 from neardup.errors import InputError, NeardupError
@@ -94,4 +95,5 @@ def _documents(store: Store) -> int:
             count += 1
     for _ in store.changes(1, duplicates=False):  # the log too; no entry has the first number
         pass
+    PassageIndex(store).check()
     return count

@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -157,6 +157,11 @@ class Method(ABC):
     def columns(self) -> tuple[str, ...]:
         """Columns it reads beside the text."""
         return ()
+
+    @property
+    def asks_boilerplate(self) -> bool:
+        """Whether the engine is to find the texts of the parameter ``boilerplate`` first."""
+        return False
 
     def remarks(self, too_short: int) -> list[str]:
         """What a user should know of the settings, in sentences: a test that is not applied, or why
@@ -336,6 +341,9 @@ class Method(ABC):
         return Scores(np.zeros(len(a), np.bool_), np.zeros(len(a)))
 
     # The same method otherwise.
+
+    def with_boilerplate(self, texts: Sequence[str]) -> Self:
+        return replace(self, boilerplate=tuple(texts))  # type: ignore[call-arg]
 
     def at_threshold(self, threshold: float) -> Self:
         return replace(self, threshold=threshold)  # type: ignore[call-arg]  # where it has one

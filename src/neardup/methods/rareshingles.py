@@ -26,7 +26,7 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
-from neardup.artefacts.boilerplate import BoilerplateNeed, checked
+from neardup.artefacts.boilerplate import AUTO, BoilerplateNeed, checked
 from neardup.artefacts.frequencies import MOST_COUNT, Frequencies, FrequencyNeed, Grams
 from neardup.methods import weighted_sets
 from neardup.methods.base import Method, Prepared, RareEntries, Scores
@@ -67,7 +67,8 @@ class Rareshingles(Method):
     ``frequencies``: the file of a run's frequencies, or general; else counted from the input.
     ``vocabulary``: the same of single words, by which noisy documents are known.
     ``min_words``: shorter documents are duplicates only of equal ones.
-    ``boilerplate``: texts whose shingles are ignored, or the file of a run's boilerplate.
+    ``boilerplate``: texts whose shingles are ignored, the file of a run's boilerplate, or "auto",
+    which stands for the passages that sources repeat.
     ``text``: what counts as the same word.
     """
 
@@ -103,6 +104,10 @@ class Rareshingles(Method):
             FrequencyNeed(self.vocabulary, Grams(1), self.text, name="vocabulary"),
             *self._boilerplate_need,
         )
+
+    @property
+    def asks_boilerplate(self) -> bool:
+        return self.boilerplate == AUTO
 
     @property
     def _boilerplate_need(self) -> tuple[BoilerplateNeed, ...]:

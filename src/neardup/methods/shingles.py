@@ -30,7 +30,7 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefact, Artefacts, Need
-from neardup.artefacts.boilerplate import BoilerplateNeed, checked
+from neardup.artefacts.boilerplate import AUTO, BoilerplateNeed, checked
 from neardup.artefacts.frequencies import MOST_COUNT, Frequencies, FrequencyNeed, Grams
 from neardup.errors import SettingsError
 from neardup.features.chunks import shingle_sets, united
@@ -143,7 +143,8 @@ class Shingles(Method):
     ``min_words``: shorter documents are duplicates only of equal ones.
     ``clip``: what more documents have is ignored: a share such as 0.05, or a number; 0 for none.
     ``fields``: columns whose shingles count beside those of the text, each with its weight.
-    ``boilerplate``: texts whose shingles are ignored, or the file of a run's boilerplate.
+    ``boilerplate``: texts whose shingles are ignored, the file of a run's boilerplate, or "auto",
+    which stands for the passages that sources repeat.
     ``text``: what counts as the same word.
     """
 
@@ -212,6 +213,10 @@ class Shingles(Method):
         counts = FrequencyNeed(self.frequencies, Grams(self.words), self.text)
         counted = (counts,) if self.weights != "none" or self.clip else ()
         return (*counted, *self._boilerplate_need)
+
+    @property
+    def asks_boilerplate(self) -> bool:
+        return self.boilerplate == AUTO
 
     @property
     def _boilerplate_need(self) -> tuple[BoilerplateNeed, ...]:

@@ -25,7 +25,8 @@ import pyarrow.parquet as pq
 from neardup import schema
 from neardup.decisions.kinds import aligned_kinds
 from neardup.decisions.order import plain
-from neardup.documents import Columns, collect
+from neardup.documents.collection import collect
+from neardup.documents.columns import Columns
 from neardup.engines.execution import execute
 from neardup.evaluation import scored_pairs
 from neardup.evaluation.metrics import pair_counts

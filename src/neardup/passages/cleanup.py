@@ -11,7 +11,7 @@ after, and must add up. The input is not changed: the cleaned documents are an a
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -37,6 +37,7 @@ from neardup.progress import Progress
 from neardup.runs.application import APPLIED
 from neardup.runs.checksums import digests_of, file_digest, write_checksums
 from neardup.runs.filled_sources import Fills, filled_source
+from neardup.runs.result import Result
 from neardup.runs.run_folder import write_table, write_text
 from neardup.text.text_options import Text
 from neardup.text.words import buffers
@@ -96,6 +97,8 @@ class Cleaned:
         documents = found.documents
         check_formats(documents.collection, annotate=cleaning.annotate)
         self._fills = Fills(documents.total)
+        self.then: Callable[[list[Path]], Result] | None = None  # a run over what is written
+        self.result: Result | None = None
         self.changed: list[_Changed] = []
         self.untouched: list[str] = []  # pages, whose text has no place to be written to
         self._collect(self._spans())
@@ -222,8 +225,10 @@ class Cleaned:
     def write(self, folder: Path, run: Path | None = None) -> None:
         """Write a new folder, ``applied.json`` last. ``run`` is the folder of the passage run."""
         folder.mkdir(parents=True)
-        self.collection.write_kept(self._everything, folder, CLEANED)
+        written = self.collection.write_kept(self._everything, folder, CLEANED)
         write_table(self.removals, folder / REMOVED)
+        if self.then:
+            self._write_kept(self.then(written), folder)
         files = digests_of(folder)
         info = {
             "format": 1,
@@ -233,13 +238,20 @@ class Cleaned:
                 "order": self.found.documents.settings.keep,
                 "remove": [*self.cleaning.remove],
             },
-            "counts": self.counts,
+            "counts": self.counts | ({"then": vars(self.result.counts)} if self.result else {}),
             "sentence": self.sentence(),
             "files": files,
         }
         described = json.dumps(info, indent=2, ensure_ascii=False) + "\n"
         write_checksums(folder, more={APPLIED: described.encode()}, known=files)
         write_text(folder / APPLIED, described)
+
+    def _write_kept(self, result: Result, folder: Path) -> None:
+        """Writes which of the cleaned documents are kept, and why the others are not."""
+        self.result = result
+        result.collection().write_kept(result.keep_mask(), folder)
+        write_table(result.decisions, folder / "decisions.parquet")
+        write_table(result.duplicates, folder / "duplicates.parquet")
 
     def save(self, folder: str | Path) -> Path:
         """Write the passage run to ``folder`` and the cleaned documents to ``applied/1`` in it."""

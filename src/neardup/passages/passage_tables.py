@@ -60,6 +60,7 @@ OCCURRENCES = pa.schema(
 )
 LONGEST_TEXT = 20_000  # bytes of a passage that the table shows
 _LOOKED_AT = 8  # occurrences of a passage whose surroundings are examined
+_STANDING, _STANDING_SHARE = 10, 0.05  # documents of a source that repeat what is no content
 _EDGE = 0.25  # of a document, at its begin and end
 _NOTICES = (
     *("copyright", "©", "(c) 19", "(c) 20", "all rights reserved", "license", "licence"),
@@ -250,6 +251,24 @@ class Passages:
         from neardup.passages.passage_folder import save
 
         return save(self, Path(folder))
+
+    def standing(self) -> list[str]:
+        """The texts that a source repeats: passages in at least ``_STANDING`` of its documents and
+        a twentieth of them. If they are four fifths of these documents, they are notices: other
+        texts that are copied as a whole are content."""
+        names, codes = np.unique(self.documents.sources(), return_inverse=True)
+        sizes = np.bincount(codes, minlength=len(names))
+        pairs = np.unique(np.stack([self.number, self._document], 1), axis=0)
+        found, counts = np.unique(
+            np.stack([pairs[:, 0], codes[pairs[:, 1]]], 1), axis=0, return_counts=True
+        )
+        often = (counts >= _STANDING) & (counts >= _STANDING_SHARE * sizes[found[:, 1]])
+        count, lengths = len(self.kernel_ids), self.documents.numbers("lengths")
+        own = np.bincount(self.number, self.spans[:, 3] - self.spans[:, 2], count)
+        part = 1.25 * own < np.bincount(pairs[:, 0], lengths[pairs[:, 1]], count)
+        part |= np.array(self.classes[0], object) == "notice"
+        chosen = np.intersect1d(found[often, 0], np.flatnonzero(part))
+        return [self._gathered.texts[n] for n in self.kernel_ids[chosen].tolist()]
 
     @cached_property
     def _document(self) -> npt.NDArray[np.int64]:

@@ -1,10 +1,12 @@
 """Which passages of a document come from which documents of a collection, and where in both.
 
 The documents that are traced are held and indexed; the collection is read once, in parallel, and
-let go, so its size does not matter. Every copy of at least ``min_words`` words counts, exact or
-edited. The parts of a traced document are then given to as few sources as possible: the source with
-the most text first, then what is left. The share of the characters that are covered is the
-``coverage``.
+let go, so its size does not matter. An index (``Library``) is asked for the documents that share an
+anchor, a sampled gram of six words, with those that are traced; of a collection these are the only
+sources, too, so both give the same answer. Every eight words that are the same share an anchor. In
+a source, every copy of at least ``min_words`` words counts, exact or edited. The parts of a traced
+document are then given to as few sources as possible: the source with the most text first, then
+what is left. The share of the characters that are covered is the ``coverage``.
 
 ``rarity`` weighs a part by the number of documents of the collection that have it: a sentence that
 thousands of documents share says nothing about where the text comes from.
@@ -13,9 +15,11 @@ thousands of documents share says nothing about where the text comes from.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Unpack
+from heapq import heapify, heappop, heappush
+from itertools import islice
+from typing import Any, NamedTuple, Protocol, TypeGuard, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -23,16 +27,21 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.arguments import PassageArguments
-from neardup.documents import Chunk, Collection, Columns, collect
+from neardup.documents import Chunk, Collection, Columns, Rejected, collect
 from neardup.documents.source import chunk_results
-from neardup.passages.search import PassageSettings, settings_of, words_of
+from neardup.errors import SettingsError
+from neardup.passages.search import PassageSettings, mostly_rejected, settings_of, words_of
 from neardup.progress import Progress, Silent
+from neardup.runs.rejections import Reading
 from neardup.schema import Array, Ragged
 from neardup.settings import worker_count
 from neardup.text.text_options import Text
 from neardup.wording import many
 
 MIN_WORDS, GRAM = 8, 4
+ANCHOR, ANCHOR_WINDOW = 6, 3  # part of stored passage indexes
+_TEXT = Text().native()
+_SOURCES = 1000  # of an index whose texts are held at once
 _PLACES = 1000  # of a gram in the traced documents: all but hostile ones
 CONTAMINATION = pa.schema(
     [
@@ -54,6 +63,7 @@ class Hit(NamedTuple):
     """A copy: words and characters of the traced document, and the place in the source."""
 
     source: int  # number of the document in the collection
+    id: str
     word_begin: int
     word_end: int
     begin: int
@@ -116,6 +126,8 @@ class Trace:
         return sorted(shares, key=lambda each: (-each[2], each[0]))
 
     def sentence(self) -> str:
+        if not self.text.strip():
+            return f"{self.id} is empty"
         sources = many(len(self.sources()), "source")
         passages = many(len(self.parts), "passage")
         return f"{100 * self.coverage:.1f} % of {self.id} stands in {sources} ({passages})"
@@ -152,7 +164,15 @@ def _union(spans: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 class Traces(list[Trace]):
-    """The traced documents, in their order."""
+    """The traced documents, in their order; ``rejected`` have no text to trace."""
+
+    def __init__(self, reading: Reading) -> None:
+        super().__init__()
+        self.rejected: list[Rejected] = []
+        self._reading = reading
+
+    def mostly_rejected(self) -> list[dict[str, Any]]:
+        return mostly_rejected(self.rejected, ((each.file, 1) for each in self), self._reading)
 
     def contamination(self) -> pa.Table:
         """How much of each document stands in the collection; ``weighted`` by rarity."""
@@ -176,108 +196,157 @@ class Traces(list[Trace]):
         return pa.Table.from_pylist(rows, schema=CONTAMINATION)
 
 
+class Source(NamedTuple):
+    """A document of an index; ``number`` is its place in the order of arrival."""
+
+    number: int
+    id: str
+    text: str
+
+
+class Library(Protocol):
+    """An index that can be asked for the sources of passages (``engines/index/index.py``)."""
+
+    def __len__(self) -> int: ...
+
+    def sharing(self, anchors: Array) -> Iterable[Source]:
+        """The documents with one of these anchors, in order of arrival."""
+        ...
+
+
+def is_library(against: Any) -> TypeGuard[Library]:
+    return hasattr(against, "sharing")  # a check of the whole protocol takes as long as a lookup
+
+
 def trace(documents: Any, against: Any, **settings: Unpack[PassageArguments]) -> Traces:
     """Find which passages of ``documents`` come from which documents of the collection ``against``.
 
-    Both are what :func:`neardup.dedup` takes; a single text is a list of one. ``settings`` are
+    ``documents`` are what :func:`neardup.dedup` takes; a single text is a list of one. ``against``
+    is a collection, too, or an open :class:`neardup.Index` that stores texts. ``settings`` are
     those of :func:`neardup.passages`, with ``min_words=8`` unless another number is given.
     """
     wanted = settings_of({"min_words": MIN_WORDS, **settings})
-    return traced(collect(documents), collect(against), wanted)
+    sources = against if is_library(against) else collect(against)
+    return traced(collect(documents), sources, wanted)
 
 
 def traced(
     documents: Collection,
-    against: Collection,
+    against: Collection | Library,
     settings: PassageSettings,
     progress: Progress | None = None,
 ) -> Traces:
-    shown = progress or Silent()
     columns = Columns(settings.text, settings.id)
-    traces = Traces()
+    traces = Traces(Reading(settings.text, settings.id, documents.sources))
     kernel = _kernel(settings)
+    hashes = []
     for chunk in documents.chunks(columns):
         words = words_of(chunk)
         kernel.hold(words.hashes.values, words.hashes.offsets)
+        hashes.append(words.hashes)
         records = words.batch.records
+        traces.rejected += words.batch.rejected
         for id, row, text in zip(
             *(records[name].to_pylist() for name in ("id", "row", "text")), strict=True
         ):
             traces.append(Trace(id, words.batch.file, row, text))
     kernel.index()
-    ids = _match(traces, kernel, against, settings, shown)
+    shown = progress or Silent()
+    if isinstance(against, Collection):
+        total = _match(traces, _from_collection(against, kernel, settings, shown), shown)
+    else:
+        _match(traces, _from_library(against, hashes, kernel, settings), shown)
+        total = len(against)
     for each in traces:
-        each.collection = len(ids)
-        _choose(each, ids, settings.min_words)
+        each.collection = total
+        _choose(each, settings.min_words)
     return traces
+
+
+def _anchors(settings: PassageSettings) -> tuple[int, int]:
+    """Words and window of anchors: all grams where passages are shorter than an anchor allows."""
+    short = settings.min_words < ANCHOR + ANCHOR_WINDOW - 1
+    return (min(ANCHOR, settings.min_words), 1) if short else (ANCHOR, ANCHOR_WINDOW)
 
 
 def _kernel(settings: PassageSettings) -> _native.Copies:
     gram = min(GRAM, settings.min_words)
     percent = round(100 * settings.similarity)
-    return _native.Copies(settings.min_words, gram, 1, settings.gap, _PLACES, percent)
+    anchors = _anchors(settings)
+    return _native.Copies(settings.min_words, gram, 1, settings.gap, _PLACES, percent, *anchors)
 
 
 class _Batch(NamedTuple):
-    ids: list[str]
+    """Documents of the collection and what they share with those that are traced."""
+
+    first: Sequence[int] | int  # the numbers of its documents, or that of the first one
+    sources: list[tuple[str, str]]  # id and text of the document of each copy
     copies: Array
     spans: Array  # in the collection, characters
-    texts: list[str]
-    same: list[bool]
+    documents: int
     size: int  # bytes that were read
 
 
-def _match(
-    traces: Traces,
-    kernel: _native.Copies,
-    against: Collection,
-    settings: PassageSettings,
-    shown: Progress,
-) -> list[str]:
-    """Reads the collection and gives each document its hits; returns the ids of the collection."""
-    own = {(t.id, t.text) for t in traces}
-    texts = Ragged.of_texts([t.text for t in traces])
-    ids: list[str] = []
-
+def _from_collection(
+    against: Collection, kernel: _native.Copies, settings: PassageSettings, shown: Progress
+) -> Iterator[_Batch]:
     def work(chunk: Chunk) -> _Batch:
-        words = words_of(chunk)
-        copies = kernel.against(words.hashes.values, words.hashes.offsets).reshape(-1, 7)
-        records = words.batch.records
-        copies, spans = _placed(copies, Ragged.of_strings(records["text"]), 0)
-        strings = [records["text"][int(number)].as_py() for number in copies[:, 0]]
-        names = records["id"].to_pylist()
-        same = [
-            (names[int(number)], text) in own
-            for number, text in zip(copies[:, 0].tolist(), strings, strict=True)
-        ]
-        parts = [text[b:e] for text, (_, _, b, e) in zip(strings, spans.tolist(), strict=True)]
-        return _Batch(names, copies, spans, parts, same, words.batch.size)
+        batch, hashes = words_of(chunk)
+        ids, texts = batch.records["id"], batch.records["text"]
+        copies = kernel.against(hashes.values, hashes.offsets).reshape(-1, 7)
+        copies, spans = _placed(copies, Ragged.of_strings(texts), 0)
+        sources = [(ids[n].as_py(), texts[n].as_py()) for n in copies[:, 0].tolist()]
+        return _Batch(0, sources, copies, spans, len(ids), batch.size)
 
     shown.stage("comparing", total_bytes=against.plain_size())
     chunks = against.chunks(Columns(settings.text, settings.id))
+    first = 0
     for batch in chunk_results(chunks, work, worker_count(settings.workers)):
-        copies, mine = batch.copies, _characters(batch.copies, texts)
-        for i, (copy, span) in enumerate(zip(copies.tolist(), batch.spans.tolist(), strict=True)):
+        yield batch._replace(first=first)
+        first += batch.documents
+
+
+def _from_library(
+    against: Library, hashes: list[Ragged], kernel: _native.Copies, settings: PassageSettings
+) -> Iterator[_Batch]:
+    if settings.min_words < ANCHOR + ANCHOR_WINDOW - 1:
+        raise SettingsError(
+            f"min_words is {settings.min_words}, and an index finds passages of at least "
+            f"{ANCHOR + ANCHOR_WINDOW - 1} words.",
+            hint="trace against the documents themselves, or leave --min-words out.",
+        )
+    asked = [_native.anchors(each.values, each.offsets, *_anchors(settings))[0] for each in hashes]
+    found = iter(against.sharing(np.unique(np.concatenate([np.empty(0, np.uint64), *asked]))))
+    while some := list(islice(found, _SOURCES)):
+        texts = Ragged.of_texts([source.text for source in some])
+        words = _native.word_hashes(texts.values, texts.offsets, _TEXT)
+        copies, spans = _placed(kernel.against(*words).reshape(-1, 7), texts, 0)
+        sources = [(some[n].id, some[n].text) for n in copies[:, 0].tolist()]
+        yield _Batch([each.number for each in some], sources, copies, spans, len(some), 0)
+
+
+def _match(traces: Traces, batches: Iterator[_Batch], shown: Progress) -> int:
+    """Gives each document its hits; returns the number of documents that were compared."""
+    texts = Ragged.of_texts([t.text for t in traces])
+    total = 0
+    for batch in batches:
+        mine = _characters(batch.copies, texts)
+        for copy, span, place, (id, text) in zip(
+            batch.copies.tolist(), batch.spans.tolist(), mine, batch.sources, strict=True
+        ):
             number, begin, end, source, at, until, matched = copy
-            if batch.same[i]:
-                continue
+            trace = traces[source]
+            if trace.id == id and trace.text == text:
+                continue  # a document is not its own source
+            first = batch.first
+            number = first + number if isinstance(first, int) else first[number]
             longer = max(end - begin, until - at)
-            traces[source].hits.append(
-                Hit(
-                    len(ids) + number,
-                    at,
-                    until,
-                    *mine[i],
-                    span[2],
-                    span[3],
-                    matched,
-                    longer,
-                    batch.texts[i],
-                )
-            )
-        ids += batch.ids
-        shown.advance(len(batch.ids), batch.size)
-    return ids
+            words, place_there = (at, until), (span[2], span[3])
+            part = text[span[2] : span[3]]
+            trace.hits.append(Hit(number, id, *words, *place, *place_there, matched, longer, part))
+        total += batch.documents
+        shown.advance(batch.documents, batch.size)
+    return total
 
 
 def _placed(copies: Array, texts: Ragged, column: int) -> tuple[Array, npt.NDArray[np.int64]]:
@@ -289,7 +358,7 @@ def _placed(copies: Array, texts: Ragged, column: int) -> tuple[Array, npt.NDArr
     spans = _native.text_spans(
         texts.values,
         texts.offsets,
-        Text().native(),
+        _TEXT,
         np.ascontiguousarray(copies[:, begin]),
         np.ascontiguousarray(copies[:, begin + 1]),
         counts,
@@ -307,7 +376,7 @@ def _characters(copies: Array, texts: Ragged) -> list[tuple[int, int]]:
     return [(int(begin), int(end)) for begin, end in out]
 
 
-def _choose(each: Trace, ids: Sequence[str], least: int) -> None:
+def _choose(each: Trace, least: int) -> None:
     """Gives the parts of a document to sources: that with the most text first."""
     if not each.hits:
         return
@@ -322,23 +391,18 @@ def _choose(each: Trace, ids: Sequence[str], least: int) -> None:
     each.longest_words = max(hit.matched for hit in each.hits)
     taken = np.zeros(size, np.bool_)
     chosen: list[Hit] = []
-    left = {source: _gain(some, taken) for source, some in by_source.items()}
-    while left:
-        source = min(left, key=lambda s: (-left[s], s))
-        gain = _gain(by_source[source], taken)
-        if gain < left[source]:  # others have taken some of it since
-            left[source] = gain
-            if gain < least:
-                del left[source]
+    left = [(-_gain(some, taken), source) for source, some in by_source.items()]
+    heapify(left)
+    while left and -left[0][0] >= least:
+        gain, source = heappop(left)
+        if (now := -_gain(by_source[source], taken)) > gain:  # others have taken some of it since
+            heappush(left, (now, source))
             continue
-        if gain < least:
-            break
         for hit in sorted(by_source[source], key=lambda h: (-h.matched, h.word_begin)):
             if _gain([hit], taken) >= least or not taken[hit.word_begin : hit.word_end].any():
                 taken[hit.word_begin : hit.word_end] = True
                 chosen.append(hit)
-        del left[source]
-    each.parts = [_part(hit, ids, count) for hit in sorted(chosen, key=lambda h: (h.begin, h.end))]
+    each.parts = [_part(hit, count) for hit in sorted(chosen, key=lambda h: (h.begin, h.end))]
     each.weighted = _weighted(each, chosen, count)
 
 
@@ -347,11 +411,17 @@ def _gain(hits: Sequence[Hit], taken: npt.NDArray[np.bool_]) -> int:
     return sum(end - begin - int(taken[begin:end].sum()) for begin, end in spans)
 
 
-def _part(hit: Hit, ids: Sequence[str], count: Array) -> Part:
-    also = int(np.median(count[hit.word_begin : hit.word_end])) - 1
+def _having(hit: Hit, count: Array) -> int:
+    """The documents that have a part: the median of its words."""
+    words = count[hit.word_begin : hit.word_end]
+    return int(np.partition(words, len(words) // 2)[len(words) // 2])
+
+
+def _part(hit: Hit, count: Array) -> Part:
+    also = _having(hit, count) - 1
     similarity = round(hit.matched / hit.longer, 4)
     place = (hit.source_begin, hit.source_end)
-    return Part(hit.begin, hit.end, ids[hit.source], *place, similarity, hit.text, max(0, also))
+    return Part(hit.begin, hit.end, hit.id, *place, similarity, hit.text, max(0, also))
 
 
 def _weighted(each: Trace, chosen: Sequence[Hit], count: Array) -> float:
@@ -360,7 +430,7 @@ def _weighted(each: Trace, chosen: Sequence[Hit], count: Array) -> float:
     whole = math.log(each.collection + 1)
     total = 0.0
     for hit in chosen:
-        having = float(np.median(count[hit.word_begin : hit.word_end]))
-        weight = (math.log((each.collection + 1) / max(1.0, having)) / whole) if whole else 1.0
+        having = max(1, _having(hit, count))
+        weight = math.log((each.collection + 1) / having) / whole if whole else 1.0
         total += (hit.end - hit.begin) * weight
     return min(1.0, total / max(1, len(each.text)))

@@ -8,7 +8,8 @@ reading turns spans of words into characters of the original text, cut to whole 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
@@ -24,6 +25,7 @@ from neardup.documents import Chunk, Collection, Columns, DocumentBatch, Rejecte
 from neardup.documents.source import chunk_results
 from neardup.errors import ChangedError, SettingsError
 from neardup.progress import Progress, Silent
+from neardup.runs.rejections import Reading, mostly
 from neardup.schema import Array, Ragged
 from neardup.settings import worker_count
 from neardup.text.text_options import Text
@@ -194,12 +196,29 @@ class Documents:
         values = [None] * len(self) if column is None else column.to_pylist()
         return [None if value is None else str(value) for value in values]
 
+    def mostly_rejected(self) -> list[dict[str, Any]]:
+        reading = Reading(self.settings.text, self.settings.id, self.collection.sources)
+        return mostly_rejected(self.rejected, self.files, reading)
+
     def rank(self) -> npt.NDArray[np.int64]:
         order = self.settings.order
         columns = {
             name: found for name in order.columns if (found := self.column(name)) is not None
         }
         return order.rank(self.numbers("lengths"), columns)
+
+
+def mostly_rejected(
+    rejected: Sequence[Rejected], read: Iterable[tuple[str, int]], reading: Reading
+) -> list[dict[str, Any]]:
+    """The files of which most was rejected, as ``dedup`` reports them. ``read`` has files, and
+    documents of them that were not rejected."""
+    sizes = Counter(lost.file for lost in rejected)
+    for file, count in read:
+        sizes[file] += count
+    files = pa.array([lost.file for lost in rejected], pa.large_string())
+    reasons = pa.array([lost.reason for lost in rejected], pa.large_string())
+    return [asdict(each) for each in mostly(files, reasons, sizes, reading)]
 
 
 def _host(value: str) -> str:

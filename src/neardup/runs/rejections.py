@@ -7,9 +7,9 @@ wrong rather than the documents, and the run must not look like a success.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -50,30 +50,45 @@ def is_most(rejected: int, documents: int) -> bool:
 
 def rejections(result: Result) -> list[dict[str, Any]]:
     """The reported files in their order, as data for ``run.json``."""
-    return [asdict(each) for each in _rejections(result)] if result.counts.rejected else []
-
-
-def _rejections(result: Result) -> Iterator[Rejection]:
+    if not result.counts.rejected:
+        return []
     table = result.decisions.select(["file", "reason", "decision"])
     files = table["file"].combine_chunks().cast(pa.large_string())
-    rejected_rows = pc.equal(table["decision"].combine_chunks().cast(pa.string()), schema.REJECTED)
+    rejected = pc.equal(table["decision"].combine_chunks().cast(pa.string()), schema.REJECTED)
     sizes = {row["values"]: row["counts"] for row in pc.value_counts(files).to_pylist()}
-    reasons = table["reason"].combine_chunks().filter(rejected_rows)
+    reasons = table["reason"].combine_chunks().filter(rejected)
+    settings, collection = result.info["settings"], result.collection_if_there()
+    reading = Reading(settings["text"], settings["id"], collection.sources if collection else ())
+    return [asdict(each) for each in mostly(files.filter(rejected), reasons, sizes, reading)]
+
+
+class Reading(NamedTuple):
+    """The columns and the sources of documents, for hints."""
+
+    text: str
+    id: str | None
+    sources: Sequence[Any]
+
+
+def mostly(
+    files: pa.Array, reasons: pa.Array, sizes: Mapping[str, int], reading: Reading
+) -> Iterator[Rejection]:
+    """The files of which most was rejected for one reason. ``files`` and ``reasons`` are those of
+    rejected documents, ``sizes`` the number of all documents of each file."""
     kinds = pc.replace_substring_regex(reasons, _VARYING, "…")
-    counts = pa.table({"file": files.filter(rejected_rows), "kind": kinds, "reason": reasons})
+    counts = pa.table({"file": files, "kind": kinds, "reason": reasons})
     grouped = counts.group_by(["file", "kind"], use_threads=False)
     for row in grouped.aggregate([("reason", "first"), ("reason", "count")]).to_pylist():
         rejected, documents = row["reason_count"], sizes[row["file"]]
         if is_most(rejected, documents):
             file, reason = row["file"], row["reason_first"]
-            yield Rejection(file, documents, rejected, reason, _hint(result, file, reason))
+            yield Rejection(file, documents, rejected, reason, _hint(reading, file, reason))
 
 
-def _hint(result: Result, file: str, reason: str) -> str:
-    settings = result.info["settings"]
-    text, id_ = settings["text"], settings["id"] or "id"
+def _hint(reading: Reading, file: str, reason: str) -> str:
+    text, id_ = reading.text, reading.id or "id"
     if "is not valid" in reason and "JSON" not in reason:
-        return _encoding_hint(result, file)
+        return _encoding_hint(reading, file)
     if reason.startswith((f"{id_} ", "id ")):
         return "name a column of ids that differ with --id."
     if reason.startswith(f"{text} is"):
@@ -87,9 +102,9 @@ def _hint(result: Result, file: str, reason: str) -> str:
     return "check the file; rejected.jsonl lists its documents with their reasons."
 
 
-def _encoding_hint(result: Result, file: str) -> str:
+def _encoding_hint(reading: Reading, file: str) -> str:
     """A hint from the probable encoding of the bytes."""
-    source = next((each for each in _sources(result) if each.file == file), None)
+    source = next((each for each in reading.sources if each.file == file), None)
     if not isinstance(source, CsvSource | JsonlSource):
         return "state the encoding with --encoding."
     encoding = _encoding(source)
@@ -100,11 +115,6 @@ def _encoding_hint(result: Result, file: str) -> str:
         return f"{looks}; read it with --encoding {encoding}."
     convert = f"iconv -f {encoding} -t utf-8 {shlex.quote(file)} > documents.jsonl"
     return f"{looks}, and JSON Lines are read as UTF-8; convert it: {convert}"
-
-
-def _sources(result: Result) -> list[Any]:
-    collection = result.collection_if_there()
-    return list(collection.sources) if collection else []
 
 
 def _encoding(source: CsvSource | JsonlSource) -> str | None:

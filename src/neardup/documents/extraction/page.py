@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 from neardup.documents.streams import Decoded, decoded
 
-HTML, PDF, TEXT = "html", "pdf", "text"
-KINDS = {".html": HTML, ".htm": HTML, ".xhtml": HTML, ".xht": HTML, ".pdf": PDF}
+HTML, PDF, DOCX, TEXT = "html", "pdf", "docx", "text"
+KINDS = {".html": HTML, ".htm": HTML, ".xhtml": HTML, ".xht": HTML, ".pdf": PDF, ".docx": DOCX}
 META = ("title", "author", "date", "url", "lang")
 ALL_TEXT = "all-text"
 HOWS = ("trafilatura", "resiliparse", ALL_TEXT, "none")

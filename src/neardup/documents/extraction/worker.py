@@ -15,22 +15,26 @@ from dataclasses import replace
 from typing import IO
 
 from neardup.documents.extraction.html import extract_html
-from neardup.documents.extraction.page import ALL_TEXT, PDF, Extracted, Meta, Page
+from neardup.documents.extraction.page import ALL_TEXT, DOCX, HTML, PDF, Extracted, Meta, Page
 
 MEMORY = 4 << 30  # a page that takes more is hostile
 
 
 def extract(page: Page, how: str) -> Extracted:
-    """If extraction fails for any reason, HTML is read as all its text, and a PDF is reported."""
+    """If extraction fails, HTML is read as all its text, and other pages are reported."""
     try:
         if page.kind == PDF:
             from neardup.documents.extraction.pdf import extract_pdf
 
             return clean(extract_pdf(page))
+        if page.kind == DOCX:
+            from neardup.documents.extraction.docx import extract_docx
+
+            return clean(extract_docx(page))
         return clean(extract_html(page, how))
     except Exception as error:
-        if page.kind == PDF:
-            return Extracted(None, f"PDF cannot be read: {type(error).__name__}")
+        if page.kind != HTML:
+            return Extracted(None, f"{page.kind.upper()} cannot be read: {type(error).__name__}")
         return clean(extract_html(page, ALL_TEXT))
 
 

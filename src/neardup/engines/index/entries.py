@@ -78,7 +78,7 @@ class Entries:
 
     def __len__(self) -> int:
         with self._lock:
-            return self._store.totals()["documents"]
+            return self._store.size()
 
     def decisions(self) -> pa.Table:
         """Every document once, in order of arrival, with the applicable columns of a run."""

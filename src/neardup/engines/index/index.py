@@ -24,11 +24,14 @@ from neardup.engines.index.arrivals import Events, Known, Writing, texts_of
 from neardup.engines.index.entries import Checks, Entries, stats_of
 from neardup.engines.index.index_memory import Cache
 from neardup.engines.index.index_settings import IndexSettings, opened
+from neardup.engines.index.passage_index import PassageIndex
 from neardup.engines.index.signing import Arrival, Document, Signer
 from neardup.engines.index.slots import milliseconds, span
 from neardup.engines.index.store import Row, Store, no_index, open_store
 from neardup.errors import NoIndexError, RejectedError
 from neardup.methods.base import Method
+from neardup.passages.provenance import Source
+from neardup.schema import Array
 
 
 class Checking(Entries):
@@ -37,6 +40,12 @@ class Checking(Entries):
         self._rule, self._clock = rule, clock
         self._cache = Cache(store, rule)
         self._checks = Checks()
+        self._passages = PassageIndex(store)
+
+    def sharing(self, anchors: Array) -> list[Source]:
+        """The documents that may share a passage with a text (:func:`neardup.trace`)."""
+        with self._lock:
+            return list(self._passages.sharing(anchors))
 
     @property
     def method(self) -> Method:
@@ -206,6 +215,13 @@ class Index(Checking):
             writing.refuse_known(arrivals)
             for arrival, row in zip(arrivals, rows, strict=True):
                 writing.arrive_at(arrival, row.time)
+
+    def keep_passages(self) -> None:
+        """Writes the passage index, if the index has one and enough documents are new in it."""
+        with self._lock:
+            if (self._store.description() or {}).get("passages"):
+                with self._store.writing() as writer:
+                    self._passages.write(writer, writer.counters.last)
 
     def update(self, document: Document) -> Match | None:
         """Replaces the document with the same id, or adds a new one. The new version arrives now;

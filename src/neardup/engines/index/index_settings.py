@@ -40,6 +40,7 @@ from neardup.runs.run_info import read_info
 from neardup.settings import Settings, parse_size
 
 DEFAULT_METHOD = registry.DEFAULT
+_STORED = ("window", "against", "text", "id", "date", "texts", "passages", "within", "source")
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class IndexSettings:
     ``artefacts``: tables of a collection: a Result, the folder of a run, or artefacts by name.
     ``run``: the folder of a run whose method, artefacts and kept documents the index starts with.
     ``texts``: store the texts too.
+    ``passages``: store the texts and a passage index, for :func:`neardup.trace`.
     ``within``: only documents with the same value in this column are compared.
     ``source``: the column that names the source of a document.
     ``kinds``: False never classifies duplicates; True does so in ``check`` too.
@@ -77,6 +79,7 @@ class IndexSettings:
     artefacts: Any = None
     run: str | Path | None = None
     texts: bool | None = None
+    passages: bool | None = None
     within: str | None = None
     source: str | None = None
     kinds: bool | None = None
@@ -276,7 +279,8 @@ def described(settings: IndexSettings) -> tuple[dict[str, Any], Artefacts]:
         "text": settings.text or columns.get("text") or "text",
         "id": settings.id or columns.get("id"),
         "date": settings.date or columns.get("date"),
-        "texts": _texts(settings.texts, tables),
+        "texts": _texts(settings, tables),
+        "passages": bool(settings.passages),
         "within": settings.within or columns.get("within"),
         "source": settings.source or SOURCE,
         "run": None if settings.run is None else str(Path(settings.run).absolute()),
@@ -310,9 +314,17 @@ def rule_of(description: dict[str, Any], artefacts: Artefacts, settings: IndexSe
     )
 
 
-def _texts(asked: bool | None, tables: Tables | None) -> bool:
-    """Whether texts are stored: by default, if general tables are to be replaced (``refresh``)."""
-    return bool(tables and tables.general) if asked is None else asked
+def _texts(settings: IndexSettings, tables: Tables | None) -> bool:
+    """Whether texts are stored: by default, if general tables are to be replaced (``refresh``), or
+    if passages are to be found in them."""
+    if settings.texts is None:
+        return bool(settings.passages or (tables and tables.general))
+    if settings.passages and not settings.texts:
+        raise SettingsError(
+            "passages is set, but texts is False, and passages are found in the texts.",
+            hint="leave texts out, or passages.",
+        )
+    return settings.texts
 
 
 def _kinds(asked: bool | None, texts: bool) -> bool:
@@ -358,9 +370,10 @@ def _source(settings: IndexSettings) -> Any:
 def check_same(settings: IndexSettings, description: dict[str, Any], url: str) -> None:
     """Refuses to open an index with settings that differ from the stored ones."""
     differ = [
-        f"{name} ({description[name]!r}, not {given!r})"
-        for name in ("window", "against", "text", "id", "date", "texts", "within", "source")
-        if (given := _given(settings, name)) is not None and given != description[name]
+        f"{name} ({stored!r}, not {given!r})"
+        for name in _STORED
+        if (given := _given(settings, name)) is not None
+        and given != (stored := description.get(name, False))  # older ones have no passages
     ]
     if settings.method is not None or settings.threshold is not None or settings.set:
         differ += _other_method(settings, description)

@@ -15,6 +15,7 @@ from typing import Any
 from neardup.engines.index.connection import Server
 from neardup.engines.index.seals import (
     CHECKSUM,
+    PASSAGES,
     Counted,
     SqlWriter,
     Tally,
@@ -22,6 +23,7 @@ from neardup.engines.index.seals import (
     check_row,
     read_counters,
     read_description,
+    read_passages,
     seal_of,
     tallied,
     written_counters,
@@ -62,6 +64,11 @@ CREATE TABLE gone (
     seq BIGINT PRIMARY KEY, removed BIGINT, before BIGINT, checksum BIGINT NOT NULL
 );
 """
+# Made with the first rows of a passage index: indexes without one, also older ones, have no table.
+ANCHORS = "CREATE TABLE IF NOT EXISTS anchors (number BIGINT PRIMARY KEY, data BYTEA NOT NULL)"
+PUT_ANCHORS = (
+    "INSERT INTO anchors VALUES (%s, %s) ON CONFLICT (number) DO UPDATE SET data = EXCLUDED.data"
+)
 COLUMNS = ", ".join((*Row._fields, CHECKSUM))
 LIGHT = COLUMNS.replace("signature", "''::bytea")
 NO_TEXT = LIGHT.replace(" text,", " NULL,")
@@ -174,6 +181,23 @@ class PostgresStore:
         page = self._page(f"{LIGHT if texts else NO_TEXT}, {copies}", "", since)
         return [(self._row(row, text=texts), count) for *row, count in page]
 
+    def numbered(self, numbers: Sequence[int]) -> list[Row]:
+        query = f"SELECT {LIGHT} FROM documents WHERE seq = ANY(%s) ORDER BY seq"
+        return list(map(self._row, self._server.ask(query, [list(numbers)])))
+
+    def numbers(self) -> list[int]:
+        return [number for (number,) in self._server.ask("SELECT seq FROM documents ORDER BY seq")]
+
+    def size(self) -> int:
+        return self._counted()[1].documents
+
+    def passages(self) -> dict[str, Any] | None:
+        return read_passages(self._server.ask(PASSAGES), self.url)
+
+    def anchors(self, numbers: Sequence[int]) -> list[tuple[int, bytes]]:
+        query = "SELECT number, data FROM anchors WHERE number = ANY(%s)"
+        return [(number, bytes(data)) for number, data in self._server.ask(query, [list(numbers)])]
+
     def totals(self) -> dict[str, int]:
         ((count, aside),) = self._server.ask("SELECT count(*), count(kept_seq) FROM documents")
         ((size,),) = self._server.ask(
@@ -208,6 +232,10 @@ class _Writer(SqlWriter):
         query = f"INSERT INTO documents ({COLUMNS}) VALUES ({marks})"
         self._server.run_each(query, [(*_stored(row), seal_of(row)) for row in rows])
         self.tally = self.tally.with_rows(rows)
+
+    def put_anchors(self, rows: Iterable[tuple[int, bytes]]) -> None:
+        self._server.run(ANCHORS)
+        self._server.run_each(PUT_ANCHORS, list(rows))
 
 
 def _storable(text: str) -> str:

@@ -13,8 +13,8 @@ from itertools import groupby, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from neardup.documents import Collection, Columns, Rejected
-from neardup.documents.collection import collect_inputs
+from neardup.documents.collection import Collection, collect_inputs
+from neardup.documents.columns import Columns, Rejected
 from neardup.documents.source import chunk_results, read_chunk
 from neardup.engines.index.arrival_rule import Match
 from neardup.engines.index.arrivals import Known
@@ -54,9 +54,11 @@ def refresh(old: Index, url: str | Path, artefacts: Any) -> Refreshed:
         )
     names = ("text", "id", "date", "window", "against", "texts", "within", "source")
     settings = {name: description[name] for name in names}
+    settings["passages"] = description.get("passages")
     asked = {"method": description["method"], "set": description["asked"]}
     with Index.open(url, artefacts=artefacts, **asked, **settings) as new:
         _follow(old.store, new)
+        new.keep_passages()
         return _compared(old, new)
 
 
@@ -146,6 +148,7 @@ def take_in(index: Index, collection: Collection) -> Iterator[Taken]:
             [*batch.rejected, *known],
             batch.size,
         )
+    index.keep_passages()
 
 
 def ask(index: Index, collection: Collection, max_age: str | None) -> Iterator[Taken]:

@@ -16,6 +16,7 @@ from zlib import crc32
 from neardup.engines.index.store import LOG, Counters, Gone, Row
 from neardup.errors import IndexStoreError
 
+PASSAGES = "SELECT value FROM meta WHERE name = 'passages'"
 LOW = 0xFFFFFFFF  # the bits of a checksum that do not depend on the text
 CHECKSUM = "checksum"  # the column, which comes last
 # Of the documents that a condition selects, what ``Tally.without`` needs.
@@ -126,6 +127,13 @@ class SqlWriter:
         marks = ", ".join([self.mark] * 4)
         self.run(f"INSERT INTO gone VALUES ({marks})", [*gone, seal_of_gone(gone)])
 
+    def put_passages(self, description: Mapping[str, Any]) -> None:
+        self.run("DELETE FROM meta WHERE name = 'passages'", [])
+        marks = f"{self.mark}, {self.mark}"
+        self.run(
+            f"INSERT INTO meta VALUES ({marks})", ["passages", written_description(description)]
+        )
+
     def _prune(self, seq: int) -> None:
         self.run(f"DELETE FROM gone WHERE seq <= {self.mark}", [seq - LOG])
 
@@ -148,6 +156,11 @@ def read_counters(written: str, url: str) -> Counted:
 def written_description(description: Mapping[str, Any]) -> str:
     written = json.dumps(description)
     return json.dumps([_crc(written), written])
+
+
+def read_passages(values: Sequence[tuple[Any, ...]], url: str) -> dict[str, Any] | None:
+    """What the passage index covers, from the row that ``meta`` has of it."""
+    return read_description(values[0][0], url) if values else None
 
 
 def read_description(written: str | None, url: str) -> dict[str, Any]:

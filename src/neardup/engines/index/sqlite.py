@@ -18,6 +18,7 @@ from typing import Any
 
 from neardup.engines.index.seals import (
     CHECKSUM,
+    PASSAGES,
     Counted,
     SqlWriter,
     Tally,
@@ -26,6 +27,7 @@ from neardup.engines.index.seals import (
     damaged,
     read_counters,
     read_description,
+    read_passages,
     seal_of,
     tallied,
     written_counters,
@@ -66,6 +68,8 @@ CREATE TABLE gone (
     seq INTEGER PRIMARY KEY, removed INTEGER, before INTEGER, checksum INTEGER NOT NULL
 );
 """
+# Made with the first rows of a passage index: indexes without one, also older ones, have no table.
+ANCHORS = "CREATE TABLE IF NOT EXISTS anchors (number INTEGER PRIMARY KEY, data BLOB NOT NULL)"
 COLUMNS = ", ".join((*Row._fields, CHECKSUM))
 INSERT = f"INSERT INTO documents ({COLUMNS}) VALUES ({', '.join('?' * (len(Row._fields) + 1))})"
 COUNTED = "UPDATE meta SET value = ? WHERE name = 'counters'"
@@ -81,6 +85,7 @@ class SqliteStore:
         self._busy = busy_seconds
         self._explained = _Explained(self.url, busy_seconds)
         self._version = -1
+        self._sound = False  # its structure was checked
 
     @functools.cached_property
     def _db(self) -> sqlite3.Connection:
@@ -153,6 +158,7 @@ class SqliteStore:
     @contextmanager
     def writing(self) -> Iterator[_Writer]:
         with self._explained, self._transaction():
+            self._check_structure()
             before = self._counted()
             writer = _Writer(self._db, *before)
             yield writer
@@ -213,6 +219,32 @@ class SqliteStore:
         found = self._ask(asked, [since])
         return [(self._row(tuple(row), text=texts), copies) for *row, copies in found]
 
+    def numbered(self, numbers: Sequence[int]) -> list[Row]:
+        found: list[Row] = []
+        for start in range(0, len(numbers), ASKED_AT_ONCE):
+            some = numbers[start : start + ASKED_AT_ONCE]
+            marks = ", ".join("?" * len(some))
+            asked = f"SELECT {LIGHT} FROM documents WHERE seq IN ({marks}) ORDER BY seq"
+            found += map(self._row, self._ask(asked, some))
+        return found
+
+    def numbers(self) -> list[int]:
+        return [number for (number,) in self._ask("SELECT seq FROM documents ORDER BY seq")]
+
+    def size(self) -> int:
+        return self._counted()[1].documents
+
+    def passages(self) -> dict[str, Any] | None:
+        return read_passages(self._ask(PASSAGES), self.url)
+
+    def anchors(self, numbers: Sequence[int]) -> list[tuple[int, bytes]]:
+        found: list[tuple[Any, ...]] = []
+        for start in range(0, len(numbers), ASKED_AT_ONCE):
+            some = numbers[start : start + ASKED_AT_ONCE]
+            marks = ", ".join("?" * len(some))
+            found += self._ask(f"SELECT number, data FROM anchors WHERE number IN ({marks})", some)
+        return found
+
     def totals(self) -> dict[str, int]:
         ((count, aside),) = self._ask("SELECT count(*), count(kept_seq) FROM documents")
         pages, size = (self._ask(f"PRAGMA page_{what}")[0][0] for what in ("count", "size"))
@@ -226,6 +258,15 @@ class SqliteStore:
     def structure_faults(self) -> list[str]:
         found = [message for (message,) in self._ask("PRAGMA integrity_check")]
         return [] if found == ["ok"] else found
+
+    def _check_structure(self) -> None:
+        """Before the first write. No row shows that a list of free pages is damaged, and SQLite
+        would write new rows over old ones. It costs a twentieth of reading the index."""
+        if not self._sound:
+            ((found,), *_) = self._db.execute("PRAGMA quick_check").fetchall()
+            if found != "ok":
+                raise damaged(self.url, f"SQLite says {' '.join(found.split())}")
+        self._sound = True
 
     def close(self) -> None:
         if "_db" in self.__dict__:
@@ -248,6 +289,10 @@ class _Writer(SqlWriter):
     def put(self, rows: Sequence[Row]) -> None:
         self._db.executemany(INSERT, [(*row, seal_of(row)) for row in rows])
         self.tally = self.tally.with_rows(rows)
+
+    def put_anchors(self, rows: Iterable[tuple[int, bytes]]) -> None:
+        self._db.execute(ANCHORS)
+        self._db.executemany("INSERT OR REPLACE INTO anchors VALUES (?, ?)", rows)
 
 
 class _Explained:

@@ -88,6 +88,15 @@ class Writer(Protocol):
         """Deletes all documents of a time before ``before`` and returns their number."""
         ...
 
+    def put_anchors(self, rows: Iterable[tuple[int, bytes]]) -> None:
+        """Writes rows of the passage index (``passage_index.py``), in place of those with the same
+        number."""
+        ...
+
+    def put_passages(self, description: Mapping[str, Any]) -> None:
+        """Writes what the passage index covers; it comes after its rows."""
+        ...
+
 
 class Store(Protocol):
     url: str
@@ -132,6 +141,26 @@ class Store(Protocol):
     def rows(self, since: int = 0, *, texts: bool = True) -> list[tuple[Row, int]]:
         """The next ``PAGE`` documents that arrived after number ``since``, without signatures
         (``b""``), on request with texts, and the number of duplicates of each."""
+        ...
+
+    def numbered(self, numbers: Sequence[int]) -> list[Row]:
+        """The existing documents of these numbers, in their order, without signatures."""
+        ...
+
+    def numbers(self) -> list[int]:
+        """The numbers of all documents, in order."""
+        ...
+
+    def size(self) -> int:
+        """The number of documents. It is cheap, because every trace calls it."""
+        ...
+
+    def passages(self) -> dict[str, Any] | None:
+        """What the passage index covers; None if nothing was written."""
+        ...
+
+    def anchors(self, numbers: Sequence[int]) -> list[tuple[int, bytes]]:
+        """These rows of the passage index, as far as they exist; also allowed while writing."""
         ...
 
     def totals(self) -> dict[str, int]:

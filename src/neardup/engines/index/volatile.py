@@ -20,6 +20,8 @@ class VolatileStore:
         self._rows: dict[int, Row] = {}
         self._by_id: dict[str, int] = {}
         self._linked: dict[int, list[int]] = {}
+        self._passages: dict[str, Any] | None = None
+        self._anchors: dict[int, bytes] = {}
         self._order: list[int] | None = None  # numbers, ascending; None after a change
 
     def description(self) -> dict[str, Any] | None:
@@ -67,6 +69,21 @@ class VolatileStore:
         light = [self._rows[n]._replace(signature=b"") for n in numbers[first : first + PAGE]]
         light = light if texts else [row._replace(text=None) for row in light]
         return [(row, len(self._linked.get(row.seq, ()))) for row in light]
+
+    def numbered(self, numbers: Sequence[int]) -> list[Row]:
+        return [self._rows[n]._replace(signature=b"") for n in sorted(numbers) if n in self._rows]
+
+    def numbers(self) -> list[int]:
+        return list(self._numbers())
+
+    def size(self) -> int:
+        return len(self._rows)
+
+    def passages(self) -> dict[str, Any] | None:
+        return self._passages
+
+    def anchors(self, numbers: Sequence[int]) -> list[tuple[int, bytes]]:
+        return [(n, self._anchors[n]) for n in numbers if n in self._anchors]
 
     def _numbers(self) -> list[int]:
         if self._order is None:
@@ -127,3 +144,11 @@ class _Writer:
         old = [row.seq for row in self._store._rows.values() if row.time < before]
         self.remove(seq, old)
         return len(old)
+
+    def put_anchors(self, rows: Iterable[tuple[int, bytes]]) -> None:
+        self._undo.append(partial(setattr, self._store, "_anchors", dict(self._store._anchors)))
+        self._store._anchors |= dict(rows)
+
+    def put_passages(self, description: Mapping[str, Any]) -> None:
+        self._undo.append(partial(setattr, self._store, "_passages", self._store._passages))
+        self._store._passages = dict(description)

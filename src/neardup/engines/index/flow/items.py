@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from neardup.documents.extraction.page import HTML, PDF
+from neardup.documents.extraction.page import KINDS
 from neardup.documents.inputs import SOURCE
 from neardup.documents.jsonl import parsed
 from neardup.engines.index.index import Index
@@ -23,7 +23,7 @@ from neardup.wording import shortened
 
 TEXT, JSON = "text", "json"
 FEED = "feed"  # an entry as JSON whose text is extracted already
-PAGES = (HTML, PDF)
+PAGES = tuple(set(KINDS.values()))
 
 
 class Fields(NamedTuple):

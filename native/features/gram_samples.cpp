@@ -101,6 +101,8 @@ uint64_t entry_of(uint64_t hash) {
 
 uint64_t zeros_of(uint32_t level) { return ((uint64_t{1} << level) - 1) << (32 - level); }
 
+uint64_t first_bits(size_t count) { return ~uint64_t{0} >> (64 - count); }
+
 KeptBytes all_but_white() {
     KeptBytes kept;
     for (uint8_t c = 0; c < 128; ++c)
@@ -151,8 +153,7 @@ size_t GramSamples::append_narrow(size_t most) {
     const size_t grams = held_ - width_ + 1;
     uint64_t hashes[kBlock];
     for (size_t i = 0; i < grams; i += kBlock) {
-        uint64_t in = hash_block(bytes_.data() + i, in_gram_, zeros, hashes);
-        if (grams - i < kBlock) in &= (uint64_t{1} << (grams - i)) - 1;
+        uint64_t in = hash_block(bytes_.data() + i, in_gram_, zeros, hashes) & first_bits(std::min(grams - i, kBlock));
         for (; in; in &= in - 1) {
             const auto at = static_cast<size_t>(std::countr_zero(in));
             const uint64_t gram = load64_le(bytes_.data() + i + at) & in_gram_;
@@ -182,18 +183,29 @@ const uint8_t *GramSamples::read_piece(const uint8_t *p, const uint8_t *end) {
 }
 
 void GramSamples::keep_piece(uint32_t level) {
-    shingle_hashes(characters_.data(), held_, width_, hashes_);
+    const size_t grams = held_ - width_ + 1;
+    const bool some_wide = std::find(wide_.begin(), wide_.begin() + static_cast<ptrdiff_t>(held_), 1) !=
+                           wide_.begin() + static_cast<ptrdiff_t>(held_);
+    if (some_wide) shingle_hashes(characters_.data(), held_, width_, hashes_);
     const uint64_t zeros = zeros_of(level);
-    for (size_t i = 0; i < hashes_.size(); ++i) {
-        const bool wide = load64_le(wide_.data() + i) & in_gram_;
-        const uint64_t hash = wide ? hashes_[i] : gram_hash(load64_le(bytes_.data() + i) & in_gram_);
-        if ((hash & zeros) == 0)
-            sample_.push_back(marked(hash, three_in_a_row(load64_le(digits_.data() + i) & in_gram_)));
+    uint64_t hashes[kBlock];
+    for (size_t i = 0; i < grams; i += kBlock) {
+        const size_t block = std::min(grams - i, kBlock);
+        uint64_t in = hash_block(bytes_.data() + i, in_gram_, zeros, hashes) & first_bits(block);
+        for (size_t k = 0; some_wide && k < block; ++k) {
+            if (!(load64_le(wide_.data() + i + k) & in_gram_)) continue;
+            hashes[k] = hashes_[i + k];
+            in = (in & ~(uint64_t{1} << k)) | uint64_t{(hashes[k] & zeros) == 0} << k;
+        }
+        for (; in; in &= in - 1) {
+            const auto at = static_cast<size_t>(std::countr_zero(in));
+            sample_.push_back(marked(hashes[at], three_in_a_row(load64_le(digits_.data() + i + at) & in_gram_)));
+        }
     }
 }
 
 size_t GramSamples::append_wide(size_t most) {
-    const size_t room = kPiece + 2 * sampled::kMostWidth;
+    const size_t room = kPiece + sampled::kMostWidth + 2 * kBlock;  // blocks are read whole
     characters_.resize(room);
     for (auto *part : {&bytes_, &wide_, &digits_}) part->resize(std::max(part->size(), room));
     held_ = 0;

@@ -5,7 +5,6 @@
 #include <bit>
 #include <utility>
 
-#include "features/shingles.hpp"
 #include "hash.hpp"
 #include "simd.hpp"
 #include "text/bytes.hpp"
@@ -19,23 +18,19 @@
 namespace neardup {
 namespace {
 
-constexpr size_t kBlock = 64;     // grams hashed at a time
-constexpr size_t kPiece = 8192;   // wide characters hashed at a time: the second-level cache holds them
+constexpr size_t kBlock = 64;     // grams hashed at a time, a bit of a word each
 constexpr size_t kRepeated = 32;  // times as many hashes as a sample should have: most of them are repeats
 constexpr uint32_t kWide = 0x800;
 constexpr uint64_t kEveryByte = 0x0101010101010101ull, kHighBits = 0x80 * kEveryByte;
 
 bool is_white(uint32_t cp) { return unicode::record(cp).flags & unicode::white; }
-bool is_digit(uint32_t cp) { return unicode::record(cp).flags & unicode::digit; }
 uint8_t byte_of(uint32_t cp) { return static_cast<uint8_t>(cp < 0x80 ? cp : 0x80 | cp); }
 
-uint64_t gram_hash(uint64_t gram) { return scramble(gram ^ kSecret[0]); }
-
-// The hashes of kBlock grams of eight bytes, and which of them have none of `zeros`.
-uint64_t hash_block_plain(const uint8_t *bytes, uint64_t in_gram, uint64_t zeros, uint64_t *out) {
+// The hashes of kBlock grams, and which of them have none of `zeros`.
+uint64_t hash_block_plain(const uint8_t *bytes, uint64_t in_gram, const uint64_t *wide, uint64_t zeros, uint64_t *out) {
     uint64_t found = 0;
     for (size_t i = 0; i < kBlock; ++i) {
-        out[i] = gram_hash(load64_le(bytes + i) & in_gram);
+        out[i] = scramble((load64_le(bytes + i) & in_gram) ^ wide[i] ^ kSecret[0]);
         found |= uint64_t{(out[i] & zeros) == 0} << i;
     }
     return found;
@@ -59,7 +54,8 @@ NEARDUP_AVX2 NEARDUP_INLINE __m256i scrambled(__m256i x) {
 }
 
 // GCC does not turn overlapping loads into shuffles.
-NEARDUP_AVX2 uint64_t hash_block_avx2(const uint8_t *bytes, uint64_t in_gram, uint64_t zeros, uint64_t *out) {
+NEARDUP_AVX2 uint64_t hash_block_avx2(const uint8_t *bytes, uint64_t in_gram, const uint64_t *wide, uint64_t zeros,
+                                      uint64_t *out) {
     const __m256i four = _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 1, 2, 3, 4, 5, 6, 7, 8, 2, 3, 4, 5, 6, 7, 8, 9, 3, 4, 5,
                                           6, 7, 8, 9, 10);
     const __m256i kept = all(in_gram), wanted = all(zeros);
@@ -67,7 +63,8 @@ NEARDUP_AVX2 uint64_t hash_block_avx2(const uint8_t *bytes, uint64_t in_gram, ui
     for (size_t i = 0; i < kBlock; i += 4) {
         const __m256i some = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i *>(bytes + i)));
         const __m256i grams = _mm256_and_si256(_mm256_shuffle_epi8(some, four), kept);
-        const __m256i hashes = scrambled(_mm256_xor_si256(grams, all(kSecret[0])));
+        const __m256i more = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(wide + i));
+        const __m256i hashes = scrambled(_mm256_xor_si256(_mm256_xor_si256(grams, more), all(kSecret[0])));
         _mm256_storeu_si256(reinterpret_cast<__m256i *>(out + i), hashes);
         const __m256i none = _mm256_cmpeq_epi64(_mm256_and_si256(hashes, wanted), _mm256_setzero_si256());
         found |= static_cast<uint64_t>(static_cast<uint32_t>(_mm256_movemask_pd(_mm256_castsi256_pd(none)))) << i;
@@ -76,20 +73,26 @@ NEARDUP_AVX2 uint64_t hash_block_avx2(const uint8_t *bytes, uint64_t in_gram, ui
 }
 #endif
 
-uint64_t hash_block(const uint8_t *bytes, uint64_t in_gram, uint64_t zeros, uint64_t *out) {
+uint64_t hash_block(const uint8_t *bytes, uint64_t in_gram, const uint64_t *wide, uint64_t zeros, uint64_t *out) {
 #if NEARDUP_X86
-    if (instructions() >= Instructions::avx2) return hash_block_avx2(bytes, in_gram, zeros, out);
+    if (instructions() >= Instructions::avx2) return hash_block_avx2(bytes, in_gram, wide, zeros, out);
 #endif
-    return hash_block_plain(bytes, in_gram, zeros, out);
+    return hash_block_plain(bytes, in_gram, wide, zeros, out);
 }
 
-// The highest bit of each byte that is an ASCII digit.
+// A bit for each byte that is an ASCII digit.
 uint64_t ascii_digits(uint64_t bytes) {
     const uint64_t from_zero = bytes ^ '0' * kEveryByte;
-    return ~(((from_zero & ~kHighBits) + (0x80 - 10) * kEveryByte) | from_zero) & kHighBits;
+    const uint64_t high = ~(((from_zero & ~kHighBits) + (0x80 - 10) * kEveryByte) | from_zero) & kHighBits;
+    return (high >> 7) * 0x0102040810204080ull >> 56;
 }
 
-bool three_in_a_row(uint64_t digits) { return (digits & digits >> 8 & digits >> 16) != 0; }
+// The eight bits from this place on.
+uint64_t eight_bits(const std::vector<uint64_t> &bits, size_t at) {
+    const size_t in_word = at % 64;
+    const uint64_t next = in_word ? bits[at / 64 + 1] << (64 - in_word) : 0;
+    return (bits[at / 64] >> in_word | next) & 0xff;
+}
 
 // No level depends on the last bit.
 uint64_t marked(uint64_t hash, bool figure) { return (hash & ~uint64_t{1}) | uint64_t{figure}; }
@@ -125,101 +128,84 @@ GramSamples::GramSamples(TextOptions options, uint32_t width)
       in_gram_(~uint64_t{0} >> (64 - 8 * width)),
       visible_(all_but_white()) {}
 
-// Reads the normal form; false if it has a wide character, or a digit that its byte does not show.
-bool GramSamples::read_narrow() {
+// Reads the normal form without white space.
+void GramSamples::read() {
     const uint8_t *p = normaliser_.data(), *const end = p + normaliser_.size();
-    bytes_.resize(normaliser_.size() + kBlock + 2 * kAsciiBlock);
+    bytes_.resize(normaliser_.size() + 2 * kBlock);
+    codes_.clear();
+    wide_.clear();
+    digits_.clear();
     uint8_t *next = bytes_.data();
     while (p < end) {
         const Copied copied = copy_kept(p, static_cast<size_t>(end - p), next, visible_, {0, 0});
         p += copied.taken;
         next += copied.made;
         // Single ASCII characters among others are read here.
-        for (const uint8_t *const ascii = p + kAsciiBlock; p < end && p < ascii;) {
+        for (const uint8_t *const some = p + kAsciiBlock; p < end && p < some;) {
+            if (*p < 0x80) {
+                *next = *p;
+                next += visible_.keeps(*p++);
+                continue;
+            }
             const Decoded c = decode_valid(p);
-            if (c.cp >= kWide || (c.cp >= 0x80 && is_digit(c.cp))) return false;
-            *next = byte_of(c.cp);
-            next += !is_white(c.cp);
             p += c.size;
+            const uint16_t flags = unicode::record(c.cp).flags;
+            if (flags & unicode::white) continue;
+            const auto at = static_cast<size_t>(next - bytes_.data());
+            if (flags & unicode::digit) mark(digits_, at);
+            *next++ = c.cp < kWide ? byte_of(c.cp) : 0;
+            if (c.cp < kWide) continue;
+            mark(wide_, at);
+            codes_.push_back(c.cp);
         }
     }
     held_ = static_cast<size_t>(next - bytes_.data());
-    return true;
 }
 
-size_t GramSamples::append_narrow(size_t most) {
-    if (held_ < width_) return held_;
+void GramSamples::mark(std::vector<uint64_t> &bits, size_t at) const {
+    if (bits.empty()) bits.assign(bytes_.size() / 64 + 2, 0);
+    bits[at / 64] |= uint64_t{1} << at % 64;
+}
+
+// What wide characters add to the grams of a block. `code` is the first of those at or after `begin`.
+const uint64_t *GramSamples::wide_part(size_t begin, const uint32_t *code) {
+    static constexpr uint64_t nothing[kBlock] = {};
+    constexpr size_t before = sampled::kMostWidth - 1;
+    if (wide_.empty()) return nothing;
+    const uint64_t here = wide_[begin / 64], there = wide_[begin / 64 + 1] & first_bits(before);
+    if (!(here | there)) return nothing;
+    block_.assign(before + kBlock + before, 0);
+    const auto add = [&](size_t at) {
+        const uint64_t hash = scramble(*code++ + kSecret[0]);
+        for (uint32_t k = 0; k < width_; ++k) block_[before + at - k] ^= std::rotl(hash, static_cast<int>(8 * k));
+    };
+    for (uint64_t bits = here; bits; bits &= bits - 1) add(static_cast<size_t>(std::countr_zero(bits)));
+    for (uint64_t bits = there; bits; bits &= bits - 1) add(kBlock + static_cast<size_t>(std::countr_zero(bits)));
+    return block_.data() + before;
+}
+
+bool GramSamples::is_figure(size_t at) const {
+    uint64_t digits = ascii_digits(load64_le(bytes_.data() + at) & in_gram_);
+    if (!digits_.empty()) digits |= eight_bits(digits_, at) & first_bits(width_);
+    return (digits & digits >> 1 & digits >> 2) != 0;
+}
+
+void GramSamples::choose(size_t most) {
+    if (held_ < width_) return;
     const uint64_t zeros = zeros_of(sampled::level_of_length(held_, most));
     const size_t grams = held_ - width_ + 1;
+    const uint32_t *code = codes_.data();
     uint64_t hashes[kBlock];
     for (size_t i = 0; i < grams; i += kBlock) {
-        uint64_t in = hash_block(bytes_.data() + i, in_gram_, zeros, hashes) & first_bits(std::min(grams - i, kBlock));
+        const uint64_t *const wide = wide_part(i, code);
+        uint64_t in = hash_block(bytes_.data() + i, in_gram_, wide, zeros, hashes) & first_bits(std::min(grams - i, kBlock));
         for (; in; in &= in - 1) {
             const auto at = static_cast<size_t>(std::countr_zero(in));
-            const uint64_t gram = load64_le(bytes_.data() + i + at) & in_gram_;
-            sample_.push_back(marked(hashes[at], three_in_a_row(ascii_digits(gram))));
+            sample_.push_back(marked(hashes[at], is_figure(i + at)));
         }
+        if (!wide_.empty()) code += std::popcount(wide_[i / 64]);
         drop_repeats(most);
     }
-    return held_;
-}
-
-// The next characters, after those of the piece before that begin grams of this one.
-const uint8_t *GramSamples::read_piece(const uint8_t *p, const uint8_t *end) {
-    const size_t carried = std::min<size_t>(held_, width_ - 1), from = held_ - carried;
-    std::copy_n(characters_.data() + from, carried, characters_.data());
-    for (auto *part : {&bytes_, &wide_, &digits_}) std::copy_n(part->data() + from, carried, part->data());
-    for (held_ = carried; p < end && held_ < carried + kPiece;) {
-        const Decoded c = decode_valid(p);
-        p += c.size;
-        if (is_white(c.cp)) continue;
-        characters_[held_] = scramble(c.cp + kSecret[0]);
-        bytes_[held_] = byte_of(c.cp);
-        wide_[held_] = c.cp >= kWide;
-        digits_[held_] = is_digit(c.cp) ? 0x80 : 0;
-        ++held_;
-    }
-    return p;
-}
-
-void GramSamples::keep_piece(uint32_t level) {
-    const size_t grams = held_ - width_ + 1;
-    const bool some_wide = std::find(wide_.begin(), wide_.begin() + static_cast<ptrdiff_t>(held_), 1) !=
-                           wide_.begin() + static_cast<ptrdiff_t>(held_);
-    if (some_wide) shingle_hashes(characters_.data(), held_, width_, hashes_);
-    const uint64_t zeros = zeros_of(level);
-    uint64_t hashes[kBlock];
-    for (size_t i = 0; i < grams; i += kBlock) {
-        const size_t block = std::min(grams - i, kBlock);
-        uint64_t in = hash_block(bytes_.data() + i, in_gram_, zeros, hashes) & first_bits(block);
-        for (size_t k = 0; some_wide && k < block; ++k) {
-            if (!(load64_le(wide_.data() + i + k) & in_gram_)) continue;
-            hashes[k] = hashes_[i + k];
-            in = (in & ~(uint64_t{1} << k)) | uint64_t{(hashes[k] & zeros) == 0} << k;
-        }
-        for (; in; in &= in - 1) {
-            const auto at = static_cast<size_t>(std::countr_zero(in));
-            sample_.push_back(marked(hashes[at], three_in_a_row(load64_le(digits_.data() + i + at) & in_gram_)));
-        }
-    }
-}
-
-size_t GramSamples::append_wide(size_t most) {
-    const size_t room = kPiece + sampled::kMostWidth + 2 * kBlock;  // blocks are read whole
-    characters_.resize(room);
-    for (auto *part : {&bytes_, &wide_, &digits_}) part->resize(std::max(part->size(), room));
-    held_ = 0;
-    size_t count = 0;
-    const uint8_t *const end = normaliser_.data() + normaliser_.size();
-    for (const uint8_t *p = normaliser_.data(); p < end;) {
-        const size_t carried = std::min<size_t>(held_, width_ - 1);
-        p = read_piece(p, end);
-        count += held_ - carried;
-        if (held_ < width_) continue;
-        keep_piece(sampled::level_of_length(count, most));  // the whole text has at least this level
-        drop_repeats(most);
-    }
-    return count;
 }
 
 // A long text may repeat one gram of the sample.
@@ -231,19 +217,15 @@ void GramSamples::drop_repeats(size_t most) {
 
 // Features are uniform, so two passes over their upper bytes leave hardly anything to insert. What leaves more was made
 // to do so, and insertion would be quadratic.
-void GramSamples::sort_sample(uint32_t level) {
+void GramSamples::sort_sample() {
     constexpr int digits = 2, first = 48;
     const auto digit = [](uint64_t entry, int pass) { return static_cast<uint8_t>(entry >> (first + 8 * pass)); };
     std::array<std::array<uint32_t, 256>, digits> ends{};
-    const uint64_t zeros = zeros_of(level);
-    size_t size = 0;
-    for (const uint64_t hash : sample_) {
-        const uint64_t entry = sample_[size] = entry_of(hash);
-        const bool in = (hash & zeros) == 0;
-        size += in;
-        for (int pass = 0; pass < digits; ++pass) ends[pass][digit(entry, pass)] += in;
+    const size_t size = sample_.size();
+    for (uint64_t &one : sample_) {
+        one = entry_of(one);
+        for (int pass = 0; pass < digits; ++pass) ++ends[pass][digit(one, pass)];
     }
-    sample_.resize(size);
     sorted_.resize(size);
     for (int pass = 0; pass < digits; ++pass) {
         uint32_t begin = 0;
@@ -277,12 +259,12 @@ void GramSamples::append_distinct(std::vector<uint64_t> &out) const {
 size_t GramSamples::append(const uint8_t *text, size_t size, size_t most, std::vector<uint64_t> &out) {
     normaliser_.run(text, size);
     sample_.clear();
-    const size_t count = read_narrow() ? append_narrow(most) : append_wide(most);
-    const uint32_t level = sampled::level_of_length(count, most);
-    out.push_back(sampled::head(level));
-    sort_sample(level);
+    read();
+    choose(most);
+    out.push_back(sampled::head(sampled::level_of_length(held_, most)));
+    sort_sample();
     append_distinct(out);
-    return count;
+    return held_;
 }
 
 }  // namespace neardup

@@ -2,9 +2,9 @@
 //
 // The normal form is that of qgrams.hpp: no white space, no punctuation. A gram is a run of `width` characters, 8 at
 // most. A character below U+0800 is one byte, of which those above ASCII have the highest bit and the low seven bits of
-// their code point: alphabets stay distinct, and a gram of such characters is one number of 64 bits. A gram with a
-// character above is hashed as a shingle whose words are characters. Of a gram's 64-bit hash the upper half is its
-// feature, and the number of leading zeros of the lower half is its level: half of the grams have level 0.
+// their code point: alphabets stay distinct, and a gram of such characters is one number of 64 bits. A wide character,
+// from U+0800 on, is the byte 0, and its hash is added without carry, turned by eight bits for each character before it
+// in the gram. The number is scrambled. Of a gram's 64-bit hash the upper half is its feature, and the number of leading zeros of the lower half is its level: half of the grams have level 0.
 //
 // A text keeps the grams of the level of its sample or a higher one, so what a coarser sample of a text has is in every
 // finer one. The level of a text of n characters is the smallest k with most · 2^k ≥ n; texts of up to kShort · most
@@ -45,27 +45,25 @@ class GramSamples {
     size_t append(const uint8_t *text, size_t size, size_t most, std::vector<uint64_t> &out);
 
   private:
-    bool read_narrow();
-    size_t append_narrow(size_t most);
-    size_t append_wide(size_t most);
-    const uint8_t *read_piece(const uint8_t *p, const uint8_t *end);
-    void keep_piece(uint32_t level);
+    void read();
+    void mark(std::vector<uint64_t> &bits, size_t at) const;
+    void choose(size_t most);
+    const uint64_t *wide_part(size_t begin, const uint32_t *code);
+    bool is_figure(size_t at) const;
     void drop_repeats(size_t most);
-    void sort_sample(uint32_t level);
+    void sort_sample();
     void append_distinct(std::vector<uint64_t> &out) const;
 
     Normaliser normaliser_;
     uint32_t width_;
     uint64_t in_gram_;   // the bytes of a gram
     KeptBytes visible_;  // all but white space
-    std::vector<uint8_t> bytes_;
-    size_t held_ = 0;  // characters that were read, or those of a piece
-
-    // Of a piece of a text with wide characters: hashes of characters, which are wide, which are digits.
-    std::vector<uint64_t> characters_, hashes_;
-    std::vector<uint8_t> wide_, digits_;
-
-    std::vector<uint64_t> sample_, sorted_;
+    std::vector<uint8_t> bytes_;  // the characters of the text
+    size_t held_ = 0;             // how many
+    // The wide characters, and a bit for each character that is one, or a digit that is not ASCII; empty if there are none.
+    std::vector<uint32_t> codes_;
+    std::vector<uint64_t> wide_, digits_;
+    std::vector<uint64_t> block_, sample_, sorted_;
 };
 
 }  // namespace neardup

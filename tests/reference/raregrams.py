@@ -9,7 +9,7 @@ from typing import NamedTuple
 from unicodedata import category
 
 from reference import minhash, qgrams, rarity
-from reference.shingles import MASK, cyclic, scramble
+from reference.shingles import MASK, scramble
 
 WIDTH, SAMPLE = 8, 512
 MANY_HAVE, FEW_HAVE, ONE_HAS, SOME_HAVE = range(4)
@@ -43,11 +43,15 @@ def level_of_length(characters: int, most: int) -> int:
 
 
 def gram_hash(gram: str) -> int:
-    """Characters below U+0800 are one byte each, and such a gram is one number."""
-    if any(ord(c) >= 0x800 for c in gram):
-        return scramble(cyclic([scramble(ord(c) + SECRETS[0] & MASK) for c in gram]))
-    codes = (ord(c) if c.isascii() else 0x80 | ord(c) & 0x7F for c in gram)
-    return scramble(int.from_bytes(bytes(codes), "little") ^ SECRETS[0])
+    """A character below U+0800 is one byte; a wide one is the byte 0, and its hash is added."""
+    codes = [ord(c) if c.isascii() else 0x80 | ord(c) & 0x7F for c in gram]
+    narrow = bytes(0 if ord(c) >= 0x800 else code for c, code in zip(gram, codes, strict=True))
+    number = int.from_bytes(narrow, "little") ^ SECRETS[0]
+    for k, c in enumerate(gram):
+        if ord(c) >= 0x800:
+            hash_ = scramble(ord(c) + SECRETS[0] & MASK)
+            number ^= (hash_ << 8 * k | hash_ >> 64 - 8 * k) & MASK
+    return scramble(number)
 
 
 def sample(text: str, most: int = SAMPLE) -> tuple[int, dict[int, tuple[int, bool]]]:

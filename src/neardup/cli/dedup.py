@@ -404,9 +404,10 @@ class Job:
             size = self.collection.plain_size()
             told = summary.lines(result, out, seconds, size) + summary.file_lines(result, file)
             echo("\n".join(told), err=True)
-        lines = summary.mostly_rejected(result)
-        accepted = {"accepted": self.accept_rejected, "quiet": self.quiet}
-        summary.refuse_rejected(lines, out or file, **accepted)
+        if result.info["mostly_rejected"]:
+            lines = summary.mostly_rejected(result)
+            accepted = {"accepted": self.accept_rejected, "quiet": self.quiet}
+            summary.refuse_rejected(lines, out or file, **accepted)
 
 
 def named_inputs(assignments: tuple[str, ...]) -> list[tuple[str | None, str]]:

@@ -11,25 +11,30 @@ NATIVE := $(shell find native -type f 2>/dev/null) CMakeLists.txt pyproject.toml
 BUILD  := "cmake>=3.18" "ninja>=1.11" "setuptools>=70.1" "scikit-build-core>=0.11,<2" "nanobind>=2.4,<4"
 
 .DEFAULT_GOAL := help
-.PHONY: help dev system test quick fresh lint quality bench bench-check growth long kills faults fuzz load crash spark supply sanitize tsan aarch64 clean
+.PHONY: help dev needs system test quick fresh lint quality bench bench-check growth long kills faults fuzz load crash spark supply sign sanitize tsan aarch64 clean
 
 help: ## say what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-dev: $(STAMP) system ## a virtual environment with neardup (editable), all extras and the tools
+dev: ## a virtual environment with neardup (editable), all extras and the tools
+	@$(MAKE) --no-print-directory --jobs=2 $(STAMP) system
 
-# setuptools: pyspark comes as a source package and is built here too.
-$(STAMP): $(NATIVE)
-	@command -v $(FIRST) >/dev/null || { echo $(NO_PYTHON) >&2; exit 1; }
-	@$(FIRST) tools/needs.py check
+needs:
+	@test -e $(STAMP) || command -v $(FIRST) >/dev/null || { echo $(NO_PYTHON) >&2; exit 1; }
+	@test -e $(STAMP) || $(FIRST) tools/needs.py check
+
+# setuptools: pyspark comes as a source package and is built here too. --no-compile: most of what is
+# installed is never imported.
+$(STAMP): $(NATIVE) | needs
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip $(BUILD)
-	$(BIN)/python -m pip install --quiet --no-build-isolation $(if $(LOCKED),-c constraints.txt) -e ".[all,spark,dev]"
+	$(BIN)/python -m pip install --quiet --no-compile --upgrade pip $(BUILD)
+	$(BIN)/python -m pip install --quiet --no-compile --no-build-isolation $(if $(LOCKED),-c constraints.txt) -e ".[all,spark,dev]"
 	@touch $(STAMP)
 
 # The one thing outside .venv: pages are tested in a real browser, Spark needs Java, valgrind counts.
-system: $(STAMP) ## chromium, Java and valgrind from the system's packages, where they are missing
-	@$(BIN)/python tools/needs.py bring
+# It runs beside the build, so by the Python that was there before.
+system: | needs ## chromium, Java and valgrind from the system's packages, where they are missing
+	@$(FIRST) tools/needs.py bring
 
 lint: dev ## ruff and mypy --strict
 	$(BIN)/ruff check .
@@ -62,7 +67,7 @@ quality: dev ## every method on every labelled set: the tables of docs/quality.m
 
 long: dev ## what is dear and seldom fails, and properties with twenty times as many examples: docs/reliability.md
 	$(BIN)/pytest -m long
-	NEARDUP_TIMES=20 $(BIN)/pytest tests/engines/batch tests/engines/index
+	NEARDUP_TIMES=20 $(BIN)/pytest -m "hypothesis and not long"
 
 bench-check: dev ## instructions of kernels at each level, and speed beside peers, against what is recorded
 	$(BIN)/python -m benchmarks.instruction_counts
@@ -93,6 +98,9 @@ spark: dev ## every method on Spark and locally, and a cluster that loses a work
 supply: dev ## locked versions, licences, bill of materials, checksums of dist/, known weaknesses
 	$(BIN)/python tools/supply.py lock licences sbom sums
 	-$(BIN)/python tools/supply.py audit
+
+sign: dev ## sign dist/SHA256SUMS with an SSH key, KEY=~/.ssh/id_ed25519, and check the signature
+	NEARDUP_SIGNING_KEY=$(KEY) $(BIN)/python tools/supply.py sums sign check
 
 sanitize: ## the same tests against a build with ASan and UBSan
 	./tests/sanitize.sh

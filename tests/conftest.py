@@ -16,16 +16,23 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from repeats import TIMES
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 ROOT = Path(__file__).parents[1]
 DATA = Path(os.environ.get("NEARDUP_DATA") or ROOT.parent / "shared" / "data")
-# Files, and functions of files, that are marked slow. A list, because a measurement makes it.
-SLOW = frozenset((ROOT / "tests" / "slow.txt").read_text("utf-8").splitlines())
+# Files, functions of files and single cases that are marked so. Lists, because measurements make
+# them.
+LISTED = {
+    name: frozenset((ROOT / "tests" / f"{name}.txt").read_text("utf-8").splitlines())
+    for name in ("slow", "long")
+}
 
-# The same examples on every run: a failure here fails everywhere. `make quick` takes fewer of them.
-for profile, count in (("neardup", 60), ("quick", 10)):
+# The same examples on every run: a failure here fails everywhere. `make quick` takes fewer of them,
+# `make long` many more.
+for profile, count in (("neardup", 30 * TIMES), ("quick", 10)):
     settings.register_profile(
         profile,
         derandomize=True,
@@ -61,8 +68,10 @@ DEAR = frozenset({*MISSING, "kills", "slow", "long"})
 def pytest_itemcollected(item: pytest.Item) -> None:
     for name in MISSING.keys() & {*getattr(item, "fixturenames", ())}:
         item.add_marker(name)
-    if SLOW & {item.nodeid.partition("::")[0], item.nodeid.partition("[")[0]}:
-        item.add_marker("slow")
+    names = {item.nodeid, item.nodeid.partition("::")[0], item.nodeid.partition("[")[0]}
+    for marker, listed in LISTED.items():
+        if listed & names:
+            item.add_marker(marker)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,4 +1,4 @@
-"""How many examples the dearest properties get: few in CI, many with ``make long``."""
+"""How many examples properties get: few in CI, twenty times as many with ``make long``."""
 
 from __future__ import annotations
 

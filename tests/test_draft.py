@@ -287,7 +287,7 @@ def test_runs_that_start_together_do_not_mix(tmp_path: Path, place: Path, out: s
 def test_what_a_killed_run_left_blocks_nobody(run: Run, docs: Path, place: Path) -> None:
     out = place / "out"
     code = "import os, sys; from pathlib import Path; from neardup.draft import Draft\n"
-    code += f"draft = Draft(Path(sys.argv[1]), {RUN!r}).open(); os.kill(os.getpid(), 9)"
+    code += f"draft = Draft(Path(sys.argv[1]), {RUN!r}).__enter__(); os.kill(os.getpid(), 9)"
     subprocess.run([sys.executable, "-c", code, str(out)], check=False)
     assert len(list(place.iterdir())) == 2  # a lock that nobody holds, and an empty draft
     assert run("dedup", docs, "-o", out).exit_code == 0

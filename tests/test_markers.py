@@ -8,6 +8,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 TESTS = ROOT / "tests"
 LEFT_OUT = re.compile(r'-m "not \(([^)]*)\)"')
@@ -36,11 +38,12 @@ def test_fixtures_give_their_marker() -> None:
     assert "test_a_part_that_is_decided_twice" not in names
 
 
-def test_slow_tests_exist() -> None:
-    lines = (TESTS / "slow.txt").read_text("utf-8").splitlines()
+@pytest.mark.parametrize("listed", ["slow", "long"])
+def test_tests_that_are_listed_exist(listed: str) -> None:
+    lines = (TESTS / f"{listed}.txt").read_text("utf-8").splitlines()
     assert lines == sorted(set(lines))
     for line in lines:
-        file, _, name = line.partition("::")
+        file, _, name = line.partition("[")[0].partition("::")
         assert f"def {name}" in (ROOT / file).read_text("utf-8"), line
 
 

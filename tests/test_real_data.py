@@ -19,21 +19,22 @@ from neardup.runs.result import Result
 from neardup.testing import batch, least_score
 from neardup.text.words import words
 
+# So many documents of each set, which are about ten megabytes of the large ones.
 SETS = {
     "bbc_news": None,
     "bill_pairs": None,
     "clough_stevenson": None,
-    "laws_de": None,
+    "laws_de": 500,
     "lee_news": None,
-    "licences": None,
-    "manpages_versions": None,
+    "licences": 1500,
+    "manpages_versions": 1500,
     "mccormick_articles": None,
-    "newsgroups20": 6000,
+    "newsgroups20": 4000,
     "ocr_pairs": None,
-    "press_de": 4000,
-    "procedure_codes": 20_000,
-    "rfc_lineage": None,
-    "terms_versions": None,
+    "press_de": 2500,
+    "procedure_codes": 10_000,
+    "rfc_lineage": 150,
+    "terms_versions": 300,
 }
 
 
@@ -56,7 +57,7 @@ def test_every_set_is_named(data: Path) -> None:
 def test_the_rule_holds(data: Path, name: str, measure: str) -> None:
     path, limit = data / name / "docs.jsonl.zst", SETS[name]
     if measure == "containment":
-        limit = min(limit or 500, 500)  # every feature is a key there
+        limit = min(limit or 200, 200)  # every feature is a key there
     settings: dict[str, Any] = {"method": "shingles", "threshold": 0.8, "limit": limit}
     settings["set"] = {"measure": measure}
     result = nd.find(path, **settings)
@@ -104,7 +105,7 @@ def test_pairs_equal_the_exact_list(data: Path, name: str, threshold: float) -> 
         assert score == pytest.approx(expected[pair], abs=1e-3)  # a few words differ
 
 
-@pytest.mark.parametrize("threshold", [0.7, 0.8, 0.9])
+@pytest.mark.parametrize("threshold", [0.8, 0.9])
 def test_bands_find_what_the_prefix_join_finds(data: Path, threshold: float) -> None:
     """Up to 100,000 pairs of real licences; a miss in a thousand at the threshold is promised."""
     path = data / "licences" / "docs.jsonl.zst"
@@ -121,7 +122,7 @@ def test_bands_find_what_the_prefix_join_finds(data: Path, threshold: float) -> 
 def test_press_equals_the_twin_on_our_own_words(data: Path) -> None:
     """Soft hyphens and ß make other words than ``\\w+`` sees: the truth is computed here."""
     path = data / "press_de" / "docs.jsonl.zst"
-    docs = rows(path, 1200)
+    docs = rows(path, 600)
     sets = []
     for doc in docs:
         found = words(doc["text"])
@@ -139,7 +140,7 @@ def test_press_equals_the_twin_on_our_own_words(data: Path) -> None:
                     smaller + larger - shared
                 )
     options = {"words": 3, "keys": "prefix"}
-    result = nd.find(path, method="shingles", threshold=0.6, limit=1200, set=options)
+    result = nd.find(path, method="shingles", threshold=0.6, limit=600, set=options)
     found = {frozenset((p["a"], p["b"])): p["score"] for p in result.pairs.to_pylist()}
     assert found.keys() >= expected.keys()
     for pair, score in expected.items():
@@ -210,9 +211,9 @@ def test_a_new_dump_against_an_old_run_is_decided_as_both_together(
 @pytest.mark.parametrize("method", registry.names())
 def test_every_method_decides_every_document(data: Path, name: str, method: str) -> None:
     """`neardup dedup` of the whole sets is written down in docs/performance.md."""
-    result = nd.dedup(data / name / "docs.jsonl.zst", method=method, limit=1500)
+    result = nd.dedup(data / name / "docs.jsonl.zst", method=method, limit=500)
     counts = result.counts
-    assert counts.documents == 1500 == counts.kept + counts.duplicates
+    assert counts.documents == 500 == counts.kept + counts.duplicates
     scores = result.duplicates["score"].to_numpy()
     least = least_score(registry.build(method), result)
     assert ((scores >= least) & (scores <= 1)).all()

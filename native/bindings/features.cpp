@@ -149,6 +149,17 @@ static Out<int64_t> overlaps(In<uint32_t> values, In<int64_t> offsets, In<int64_
     return give(std::move(counts));
 }
 
+static Out<int64_t> overlaps_in_order(In<uint64_t> entries, In<int64_t> offsets, In<int64_t> a, In<int64_t> b,
+                                      In<int64_t> needed) {
+    std::vector<int64_t> counts(a.size());
+    {
+        nb::gil_scoped_release free;
+        neardup::overlaps_in_order(entries.data(), offsets.data(), a.data(), b.data(), needed.data(), a.size(),
+                                   counts.data());
+    }
+    return give(std::move(counts));
+}
+
 static Out<uint64_t> weighted_overlaps(In<uint64_t> values, In<int64_t> offsets, In<int64_t> a, In<int64_t> b, bool dot) {
     std::vector<uint64_t> sums(a.size());
     {
@@ -280,6 +291,7 @@ void bind_features(nb::module_ &m) {
         return neardup::overlap(a.data(), a.size(), b.data(), b.size(), needed);  // microseconds: it keeps the GIL
     }, "a"_a, "b"_a, "needed"_a);
     m.def("overlaps", &overlaps, "values"_a, "offsets"_a, "a"_a, "b"_a, "needed"_a);
+    m.def("overlaps_in_order", &overlaps_in_order, "entries"_a, "offsets"_a, "a"_a, "b"_a, "needed"_a);
     m.def("shared_by_rarity", &shared_by_rarity, "values"_a, "offsets"_a, "weights"_a, "a"_a, "b"_a, "needed"_a);
     m.def("sizes_by_rarity", &sizes_by_rarity, "values"_a, "offsets"_a);
     m.def("weighted_overlaps", &weighted_overlaps, "values"_a, "offsets"_a, "a"_a, "b"_a, "dot"_a);

@@ -144,6 +144,19 @@ static nb::tuple sharing_pairs(In<int64_t> members, In<uint8_t> looks, In<int64_
                           give(std::move(out.capped)));
 }
 
+static nb::object larger_pairs(In<int64_t> members, In<uint8_t> looks, In<int64_t> offsets, In<int32_t> least,
+                               size_t most_counted, size_t most_pairs) {
+    neardup::SharingPairs out;
+    bool whole;
+    {
+        nb::gil_scoped_release free;
+        whole = neardup::larger_pairs(members.data(), looks.data(), offsets.data(), offsets.size() - 1, least.size(),
+                                      least.data(), most_counted, most_pairs, out);
+    }
+    if (!whole) return nb::none();
+    return nb::make_tuple(give(std::move(out.a)), give(std::move(out.b)));
+}
+
 static nb::tuple average_link(In<double> weights, In<int64_t> a, In<int64_t> b, In<double> score, double least) {
     neardup::Merges out;
     {
@@ -208,6 +221,8 @@ void bind_matching(nb::module_ &m) {
     bind_hot_walk(m);
     m.def("count_features", &count_features, "features"_a, "counts"_a);
     m.def("sharing_pairs", &sharing_pairs, "members"_a, "looks"_a, "offsets"_a, "documents"_a, "least"_a, "most"_a = 0);
+    m.def("larger_pairs", &larger_pairs, "members"_a, "looks"_a, "offsets"_a, "least"_a, "most_counted"_a,
+          "most_pairs"_a);
     m.def("average_link", &average_link, "weights"_a, "a"_a, "b"_a, "score"_a, "least"_a);
     m.def("rare_prefixes", &rare_prefixes, "features"_a, "offsets"_a, "sizes"_a, "counts"_a, "all"_a, "part"_a, "parts"_a);
     m.def("rare_weighted_prefixes", &rare_weighted_prefixes, "entries"_a, "offsets"_a, "needed"_a, "squared"_a, "counts"_a,

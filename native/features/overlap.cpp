@@ -1,6 +1,7 @@
 #include "features/overlap.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace neardup {
 namespace {
@@ -52,6 +53,36 @@ void overlaps(const uint32_t *values, const int64_t *offsets, const int64_t *a, 
         const int64_t p = offsets[a[i]], q = offsets[b[i]];
         const auto size_p = static_cast<size_t>(offsets[a[i] + 1] - p), size_q = static_cast<size_t>(offsets[b[i] + 1] - q);
         counts[i] = overlap(values + p, size_p, values + q, size_q, needed[i]);
+    }
+}
+
+void overlaps_in_order(const uint64_t *entries, const int64_t *offsets, const int64_t *a, const int64_t *b,
+                       const int64_t *needed, size_t pairs, int64_t *counts) {
+    std::vector<uint64_t> both;   // place << 32 | place of the common features
+    std::vector<uint32_t> ends;   // by length: the smallest last place of an ascending run
+    for (size_t i = 0; i < pairs; ++i) {
+        const uint64_t *p = entries + offsets[a[i]], *p_end = entries + offsets[a[i] + 1];
+        const uint64_t *q = entries + offsets[b[i]], *q_end = entries + offsets[b[i] + 1];
+        both.clear();
+        ends.clear();
+        while (p < p_end && q < q_end) {
+            const uint64_t x = *p >> 32, y = *q >> 32;
+            if (x == y) both.push_back(*p << 32 | (*q & 0xffffffffu));
+            p += x <= y;
+            q += y <= x;
+        }
+        if (static_cast<int64_t>(both.size()) < needed[i]) {
+            counts[i] = 0;
+            continue;
+        }
+        std::sort(both.begin(), both.end());
+        for (const uint64_t places : both) {
+            const auto place = static_cast<uint32_t>(places);
+            const auto at = std::lower_bound(ends.begin(), ends.end(), place);
+            if (at == ends.end()) ends.push_back(place);
+            else *at = place;
+        }
+        counts[i] = static_cast<int64_t>(ends.size());
     }
 }
 

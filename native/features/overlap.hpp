@@ -13,6 +13,12 @@ void overlaps(const uint32_t *values, const int64_t *offsets, const int64_t *a, 
 // The same for one pair.
 int64_t overlap(const uint32_t *a, size_t a_size, const uint32_t *b, size_t b_size, int64_t needed);
 
+// For sequences without repeats, whose entries are feature << 32 | place, sorted: the length of the longest common
+// subsequence, or any smaller number if it cannot reach needed[i]. That is the longest run of common features whose
+// places ascend in both.
+void overlaps_in_order(const uint64_t *entries, const int64_t *offsets, const int64_t *a, const int64_t *b,
+                       const int64_t *needed, size_t pairs, int64_t *counts);
+
 // The same for weighted sets, whose entries are feature << 32 | weight: Σ min(x, y) over the common
 // features or, with `dot`, Σ x·y.
 void weighted_overlaps(const uint64_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, bool dot,

@@ -42,4 +42,48 @@ void sharing_pairs(const int64_t *members, const uint8_t *looks, const int64_t *
     }
 }
 
+bool larger_pairs(const int64_t *members, const uint8_t *looks, const int64_t *offsets, size_t groups, size_t documents,
+                  const int32_t *least, size_t most_counted, size_t most_pairs, SharingPairs &out) {
+    size_t counted = 0;
+    for (size_t g = 0; g < groups; ++g)
+        for (int64_t i = offsets[g]; i < offsets[g + 1]; ++i)
+            if (looks[i]) counted += static_cast<size_t>(offsets[g + 1] - i - 1);
+    if (counted > most_counted) return false;
+    std::vector<int64_t> begins, after(offsets, offsets + groups);  // after[g]: the first member not yet passed
+    std::vector<uint64_t> of;
+    groups_of(members, looks, offsets, groups, documents, begins, of);
+    // Narrow, so that more of both stays in cache: nearly all of the time is spent on adding.
+    const std::vector<uint32_t> narrow(members, members + offsets[groups]);
+    std::vector<uint32_t> shared(documents);
+    for (size_t d = 0; d < documents && out.a.size() <= most_pairs; ++d) {
+        size_t added = 0;
+        const auto each_list = [&](auto &&use) {
+            for (int64_t i = begins[d]; i < begins[d + 1]; ++i)
+                if (const size_t g = of[static_cast<size_t>(i)] >> 1; of[static_cast<size_t>(i)] & 1)
+                    use(narrow.data() + after[g], narrow.data() + offsets[g + 1]);
+        };
+        const auto take = [&](size_t other) {
+            if (static_cast<int32_t>(shared[other]) >= least[d]) {
+                out.a.push_back(static_cast<int64_t>(d));
+                out.b.push_back(static_cast<int64_t>(other));
+            }
+            shared[other] = 0;
+        };
+        for (int64_t i = begins[d]; i < begins[d + 1]; ++i) ++after[of[static_cast<size_t>(i)] >> 1];
+        each_list([&](const uint32_t *member, const uint32_t *end) {
+            added += static_cast<size_t>(end - member);
+            for (; member < end; ++member) ++shared[*member];
+        });
+        shared[d] = 0;  // a set with two features of one hash meets itself
+        if (added > documents / 16)
+            for (size_t other = d + 1; other < documents; ++other) take(other);
+        else
+            each_list([&](const uint32_t *member, const uint32_t *end) {
+                for (; member < end; ++member)
+                    if (shared[*member] > 0) take(*member);
+            });
+    }
+    return out.a.size() <= most_pairs;
+}
+
 }  // namespace neardup

@@ -22,4 +22,10 @@ struct SharingPairs {
 void sharing_pairs(const int64_t *members, const uint8_t *looks, const int64_t *offsets, size_t groups, size_t documents, int32_t least,
                    size_t most, SharingPairs &out);
 
+// For documents that are numbered by the size of their sets: document a is paired with those after it that share at
+// least least[a] of the features with which a looks. Gives up and returns false if that takes more than `most_counted`
+// entries of groups, or gives more than `most_pairs`.
+bool larger_pairs(const int64_t *members, const uint8_t *looks, const int64_t *offsets, size_t groups, size_t documents,
+                  const int32_t *least, size_t most_counted, size_t most_pairs, SharingPairs &out);
+
 }  // namespace neardup

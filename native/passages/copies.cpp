@@ -138,7 +138,7 @@ void Copies::hold(const uint64_t *words, const int64_t *offsets, size_t document
     for (size_t d = 0; d < documents; ++d) {
         const auto size = static_cast<size_t>(offsets[d + 1] - offsets[d]);
         if (size > block_left_) {
-            block_left_ = std::max(size, std::min(block_words, first_block << 2 * blocks_.size()));
+            block_left_ = std::max(size, std::min(block_words, first_block << std::min<size_t>(2 * blocks_.size(), 10)));
             held_ += block_left_;
             blocks_.push_back(std::unique_ptr<uint32_t[]>(new uint32_t[block_left_]));
             block_at_ = blocks_.back().get();

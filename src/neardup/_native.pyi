@@ -205,6 +205,13 @@ def overlaps(
     b: NDArray[np.int64],
     needed: NDArray[np.int64],
 ) -> NDArray[np.int64]: ...
+def overlaps_in_order(
+    entries: Hashes,
+    offsets: Offsets,
+    a: NDArray[np.int64],
+    b: NDArray[np.int64],
+    needed: NDArray[np.int64],
+) -> NDArray[np.int64]: ...
 def weighted_overlaps(
     values: Hashes, offsets: Offsets, a: NDArray[np.int64], b: NDArray[np.int64], dot: bool
 ) -> Hashes: ...
@@ -463,6 +470,14 @@ def sharing_pairs(
     least: int,
     most: int = 0,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]: ...
+def larger_pairs(
+    members: NDArray[np.int64],
+    looks: Bytes,
+    offsets: Offsets,
+    least: NDArray[np.int32],
+    most_counted: int,
+    most_pairs: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None: ...
 def average_link(
     weights: NDArray[np.float64],
     a: NDArray[np.int64],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 from neardup.arguments import RunArguments, documented
-from neardup.documents import collect
+from neardup.documents.collection import collect
 from neardup.engines.execution import execute
 from neardup.papers.recipe import with_recipe
 from neardup.plan import Plan, resolve

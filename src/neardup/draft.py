@@ -22,7 +22,7 @@ _WHOLE, _REPLACED, _JOURNAL = ".neardup-whole", ".replaced", ".neardup-resume"
 
 class Draft:
     """A folder that is written under a temporary name (``path``) and takes its place when it is
-    whole. It is open for one process at a time, and closing it leaves no trace. A folder
+    whole. It is open for one process at a time, and leaves no trace when it is closed. A folder
     ``journal``, where somebody has made it, stays until the draft is published.
 
     A folder that is missing, empty or contains only what is replaced gets its new content by one
@@ -33,25 +33,17 @@ class Draft:
 
     def __init__(self, folder: Path, mark: str) -> None:
         self.folder, self.mark = folder.resolve(), mark
-        home, name = self._home()
+        fixed = os.path.ismount(self.folder) or not os.access(self.folder.parent, os.W_OK)
+        inside = fixed and self.folder.exists()
+        home = self.folder if inside else self.folder.parent
+        name = "" if inside else f".{self.folder.name}"
         self.path = home / f"{name}{DRAFT}"
         self.journal = home / f"{name}{_JOURNAL}"
         self.published = False
         self._lock = home / f"{name}{LOCK}"
         self._stack = ExitStack()
 
-    def _home(self) -> tuple[Path, str]:
-        folder = self.folder
-        fixed = os.path.ismount(folder) or not os.access(folder.parent, os.W_OK)
-        return (folder, "") if folder.exists() and fixed else (folder.parent, f".{folder.name}")
-
     def __enter__(self) -> Draft:
-        return self.open()
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def open(self) -> Draft:
         """Makes an empty draft; what a killed process left of its own is removed."""
         try:
             self._stack.enter_context(only_writer(self.folder, self._lock))
@@ -62,11 +54,11 @@ class Draft:
             if self.folder.exists():
                 shutil.copymode(self.folder, self.path)
         except BaseException:
-            self.close()
+            self._stack.close()
             raise
         return self
 
-    def close(self) -> None:
+    def __exit__(self, *_: object) -> None:
         """Removes the draft, or what it replaced, and lets others write the folder."""
         self._stack.close()
 
@@ -113,8 +105,9 @@ def _is_ours(path: Path) -> bool:
 def settle(folder: Path, mark: str) -> None:
     """Finishes what a killed process began, if the new content of the folder was whole by then."""
     if (folder / _WHOLE).exists():
-        with suppress(OSError, UsageError):  # a folder that cannot be written, or is being written
-            Draft(folder, mark).open().close()
+        # A folder that cannot be written, or is being written, stays as it is.
+        with suppress(OSError, UsageError), Draft(folder, mark):
+            pass
 
 
 def _move_in(folder: Path, mark: str) -> None:

@@ -169,9 +169,9 @@ def _lock(file: int, *, wait: bool = True) -> None:
 
 
 @contextmanager
-def locked(path: Path, busy: NeardupError) -> Iterator[None]:
-    """Allows one process at a time, by a lock that ends with its process; raises ``busy`` if there
-    is another one. The file is removed at the end; one that a killed process left locks nothing."""
+def locked(path: Path, busy: Callable[[], NeardupError]) -> Iterator[None]:
+    """Allows one process at a time; raises ``busy()`` if there is another one. The file is removed
+    at the end; one that a killed process left locks nothing."""
     file = _own_lock(path, busy)
     try:
         yield
@@ -186,15 +186,12 @@ def only_writer(path: Path, lock: Path | None = None) -> Iterator[None]:
     """Refuses a second process that wants to write ``path`` meanwhile. Missing parents are made,
     and removed if nothing was written."""
     lock = lock or path.with_name(f".{path.name}{LOCK}")
-    busy = UsageError(
-        f"Another process is writing {path}.", hint="wait until it is done, or name another place."
-    )
     made: list[Path] = []
     try:
         with ExitStack() as stack:
             try:
                 made = make_folder(lock.parent)
-                stack.enter_context(locked(lock, busy))
+                stack.enter_context(locked(lock, lambda: _busy(path)))
             except OSError as error:
                 raise UsageError(
                     f"{path} cannot be written: {error.strerror}.",
@@ -208,18 +205,24 @@ def only_writer(path: Path, lock: Path | None = None) -> Iterator[None]:
                 folder.rmdir()
 
 
+def _busy(path: Path) -> UsageError:
+    return UsageError(
+        f"Another process is writing {path}.", hint="wait until it is done, or name another place."
+    )
+
+
 def _existing(folder: Path) -> Path:
     return next((path for path in (folder, *folder.parents) if path.exists()), folder)
 
 
-def _own_lock(path: Path, busy: NeardupError) -> int:
+def _own_lock(path: Path, busy: Callable[[], NeardupError]) -> int:
     while True:
         file = os.open(path, os.O_RDWR | os.O_CREAT)
         try:
             _lock(file, wait=False)
         except OSError as error:
             os.close(file)
-            raise busy from error
+            raise busy() from error
         # The previous holder may have removed the file; a lock on a removed file protects nothing.
         if _is_open_as(file, path):
             return file

@@ -136,7 +136,7 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
         own, keep = None, policy.order if policy else None
     encoding = None if settings.encoding is None else attempt(canonical, settings.encoding)
     attempt(Extraction, settings.extract, 1)
-    attempt(limits_of, settings)
+    limits = attempt(limits_of, settings)
     attempt(_not_the_text, settings, own)
     if policy:
         attempt(check_names, policy, settings.text, settings.id or DEFAULT_ID)
@@ -151,7 +151,7 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
         columns=Columns(text=settings.text, id=settings.id, extra=extra),
         encoding=encoding,
         extraction=Extraction(settings.extract, workers),
-        limits=limits_of(settings),
+        limits=limits,
         keep=keep,
         policy=policy,
         within=settings.within,

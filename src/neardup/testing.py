@@ -19,7 +19,7 @@ import pyarrow as pa
 from neardup.api import dedup
 from neardup.artefacts.artefact import resolved
 from neardup.artefacts.calibration import Calibration
-from neardup.documents import Collection
+from neardup.documents.collection import Collection
 from neardup.documents.lists import ListSource
 from neardup.engines.index.index import Index
 from neardup.errors import SettingsError

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup.artefacts.frequencies import normalised_idf
 from neardup.artefacts.idf import (
     ALL_TERMS,
     FILTERS,
@@ -18,7 +19,6 @@ from neardup.artefacts.idf import (
     IdfTable,
     load_idf,
     merge_idf,
-    normalised_idf,
 )
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.methods.preparation import read_words

@@ -20,9 +20,9 @@ MOST = 4 * MOST_COMPARED + FEWEST_PAIRS / DOCUMENTS
 CROWDED = {
     "stock sentences": ("raregrams", "rareshingles", "spotsigs"),
     "template and own": ("raregrams", "qgrams"),
-    "versions and kin": ("raregrams", "shingles", "qgrams"),
-    "permutations": ("raregrams", "termvector"),
-    "few words": ("raregrams", "keywords", "termvector"),
+    "versions and kin": ("raregrams", "shingles", "qgrams", "uniquewords"),
+    "permutations": ("raregrams", "termvector", "uniquewords"),
+    "few words": ("raregrams", "keywords", "termvector", "editdistance"),
     "one family": ("raregrams", "shingles"),
     "families": ("raregrams",),
     "short": ("raregrams", "keywords"),

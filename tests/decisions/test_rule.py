@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import _native
@@ -18,6 +18,7 @@ from neardup.matching.verify import Pairs
 from neardup.schema import Array, Ragged, offsets_of
 from reference import matching as groups_twin
 from reference import rule as twin
+from repeats import examples
 
 
 @given(st.integers(0, 14), st.data())
@@ -87,7 +88,7 @@ def blocks(first: int, last: int) -> Any:
 
 
 @given(st.data(), st.integers(0, 24), st.sampled_from([0, 5, 40, 10**9]), st.integers(1, 6))
-@settings(max_examples=300)
+@examples(100)
 def test_decide_equals_twin(data: st.DataObject, count: int, budget: int, first: int) -> None:
     world = data.draw(worlds(count))
     a, b, hot = pairs_within(world.native(), budget)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
@@ -20,8 +20,9 @@ from neardup.documents import csv as native
 from neardup.documents.csv import CsvSource
 from neardup.errors import ColumnError, InputError, UsageError
 from reference import csv as twin
+from repeats import examples
 
-steady = settings(derandomize=True, deadline=None, max_examples=200)
+steady = examples(60)
 hostile = st.lists(
     st.sampled_from(
         [b'"', b'""', b",", b";", b"\n", b"\r", b"\r\n", b"a", b"\xff", b"\0", b"\xc3\xa9"]

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
@@ -23,8 +23,9 @@ from neardup.documents import Collection, Columns, DocumentBatch, collect
 from neardup.documents.jsonl import JsonlChunk, JsonlSource
 from neardup.documents.streams import CODECS, open_binary
 from neardup.errors import ColumnError, InputError
+from repeats import examples
 
-steady = settings(derandomize=True, deadline=None, max_examples=100)
+steady = examples(40)
 
 
 def read(collection: Collection, columns: Columns | None = None) -> list[DocumentBatch]:

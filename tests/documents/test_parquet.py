@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from neardup.documents import Collection, Columns, collect
+from neardup.documents import Collection, Columns, collect, parquet
 from neardup.documents.parquet import ParquetSource
 from neardup.errors import ColumnError, InputError, UsageError
 
@@ -166,3 +166,15 @@ def test_formats_may_alternate(tmp_path: Path) -> None:
     assert [path.name for path in out] == ["kept.parquet", "kept.jsonl"]
     assert pq.read_table(out[0]).column("text").to_pylist() == ["b", "e"]
     assert out[1].read_bytes() == b'{"text":"c"}\n'
+
+
+def test_the_work_is_linear_in_the_row_groups(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Row groups are read one by one; each looks into its own dictionary only."""
+    asked: list[pa.Array] = []
+    monkeypatch.setattr(parquet, "LARGE_BATCH", 1)
+    monkeypatch.setattr(parquet, "longest_entry", lambda column: asked.append(column) or 0)
+    path = file_of(tmp_path, pa.table({"text": ["a"] * 40}), row_group_size=1)
+    assert ParquetSource(path, str(path)).trial(np.inf).share == 1
+    assert len(asked) == 40

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.documents import jsonl
 from reference import jsonl as twin
+from repeats import examples
 
-steady = settings(derandomize=True, deadline=None, max_examples=400)
+steady = examples(120)
 
 scalars = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)

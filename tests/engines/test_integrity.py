@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 import shutil
+import struct
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -53,7 +54,8 @@ def store(documents: Path) -> Path:
     with Index.open(path, method="shingles", threshold=0.6, texts=True) as index:
         for number, text in enumerate(COLLECTION[:40]):
             index.add({"id": f"d{number}", "text": text})
-        index.remove("d3")
+        for number in (3, 7, 8, 30, 31):
+            index.remove(f"d{number}")
     return path
 
 
@@ -73,7 +75,7 @@ def test_whole_ones_have_no_faults(run: Path, store: Path) -> None:
     assert verify(run).checked == len(read_lines(run / CHECKSUMS).lines) + len(
         read_lines(run / "applied" / "1" / CHECKSUMS).lines
     )
-    assert verify(store) == (str(store), "index", 39, [], True)
+    assert verify(store) == (str(store), "index", 35, [], True)
 
 
 def test_verify_notices_a_flipped_bit_in_every_file_of_a_run(run: Path, tmp_path: Path) -> None:
@@ -139,6 +141,64 @@ def test_damage_of_an_index_is_noticed_or_changes_no_answer(store: Path, tmp_pat
         _refused_or(before, lambda: index_answers(copy), (place, faults))
         # Only what no one reads, such as free space in a page, may differ unnoticed.
         assert faults or _same_content(copy, store, tmp_path), place
+
+
+def test_bytes_in_the_free_space_of_an_index_change_nothing(store: Path, tmp_path: Path) -> None:
+    """All of them are overwritten at once: gaps in pages, free blocks, and pages of the free list.
+    What SQLite needs to find free space is no such byte, and ``verify`` notices every flip."""
+    whole, copy = store.read_bytes(), tmp_path / "index.db"
+    unused, lists = free_space(whole)
+    assert sum(size for _, size in unused) > len(whole) / 20
+    copy.write_bytes(whole)
+    before = index_answers(copy)
+    damaged = bytearray(whole)
+    for begin, size in unused:
+        damaged[begin : begin + size] = random.Random(begin).randbytes(size)
+    copy.write_bytes(damaged)
+    assert verify(copy).faults == []
+    assert index_answers(copy) == before
+    assert verify(copy).faults == []
+    for place in [8 * begin + bit for begin, size in lists for bit in range(8 * size)][::3]:
+        copy.write_bytes(flipped(whole, place))
+        assert _faults(copy), place
+        copy.write_bytes(flipped(whole, place))
+        with pytest.raises(NeardupError, match="damaged"), Index.open(copy) as index:
+            index.add({"id": "new", "text": COLLECTION[30]})  # it would overwrite other documents
+        assert _rows(copy, tmp_path) == _rows(store, tmp_path)
+
+
+def free_space(data: bytes) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Where unused bytes of an SQLite file begin and how many there are, and the same of its lists
+    of free pages and blocks (https://sqlite.org/fileformat2.html)."""
+
+    def numbers(form: str, place: int) -> tuple[int, ...]:
+        return struct.unpack_from(f">{form}", data, place)
+
+    (page_size,), (trunk,) = numbers("H", 16), numbers("I", 32)
+    unused, lists, free = [], [], set[int]()
+    while trunk:
+        begin = (trunk - 1) * page_size
+        free.add(trunk)
+        trunk, count = numbers("2I", begin)
+        leaves = numbers(f"{count}I", begin + 8)
+        free.update(leaves)
+        lists.append((begin, 8 + 4 * count))
+        unused.append((begin + 8 + 4 * count, page_size - 8 - 4 * count))
+        unused += [((leaf - 1) * page_size, page_size) for leaf in leaves]
+    for number in {*range(1, len(data) // page_size + 1)} - free:
+        begin = (number - 1) * page_size
+        head = begin + (100 if number == 1 else 0)
+        if data[head] not in (2, 5, 10, 13):  # the rest of a long row
+            continue
+        block, cells, content = numbers("3H", head + 1)
+        gap = head + (8 if data[head] in (10, 13) else 12) + 2 * cells
+        unused.append((gap, begin + content - gap))
+        while block:
+            place = begin + block
+            block, size = numbers("2H", place)
+            lists.append((place, 4))
+            unused.append((place + 4, size - 4))
+    return unused, lists
 
 
 def _refused_or(expected: Any, answer: Callable[[], Any], where: Any) -> bool:

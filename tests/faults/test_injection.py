@@ -11,7 +11,7 @@ import pytest
 
 from faults.injection import SCENARIOS, built, preloaded
 
-POINTS = 50
+POINTS = 30
 
 
 @pytest.mark.kills

@@ -2,18 +2,20 @@
 
 Kernels (``kernels.cpp``) are built with clang's libFuzzer, AddressSanitizer and
 UndefinedBehaviorSanitizer. Readers (``readers.py``) run under atheris, which is guided by the
-coverage of the Python code. Each has half of the minutes. The corpora grow in ``build/fuzz``; what
-was run is written to ``docs/reliability.md``. An input that fails is kept in ``build/fuzz`` and
+coverage of the Python code. They take turns. The corpora grow in ``build/fuzz``; what this command
+ran is written to ``docs/reliability.md``. An input that fails is kept in ``build/fuzz`` and
 ends the command with exit code 1: put it into ``tests/fuzz/corpus``, where the tests repeat it.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import importlib.util
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -29,8 +31,15 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 NATIVE, BUILD, CORPUS = ROOT / "native", ROOT / "build" / "fuzz", HERE / "corpus"
 SANITIZERS = "address,undefined"
+ROUND_SECONDS = 240
 FLAGS = ["-std=c++20", "-O2", "-g1", "-ffp-contract=off", "-fno-sanitize-recover=all"]
 FLAGS += ["-D_GLIBCXX_ASSERTIONS", f"-I{NATIVE}", f"-fsanitize=fuzzer-no-link,{SANITIZERS}"]
+# Which branch was taken guides the fuzzer; reporting each comparison, too, would cost most of the
+# time, and so would counting how often a table is filled.
+FLAGS += ["-fno-sanitize-coverage=trace-cmp", f"-fsanitize-coverage-ignorelist={BUILD}/filling"]
+FILLING = "fun:*__uninit*\nfun:*_M_fill*\nfun:*__fill*\n"
+# Memory that was freed is used again soon: with the default of 256 MB each input gets fresh pages.
+ASAN = "quarantine_size_mb=4:thread_local_quarantine_size_kb=64:malloc_context_size=2"
 NO_CLANG = (
     "Fuzzing kernels needs clang++ with libFuzzer, which was not found. Hint: apt-get install "
     "clang libclang-rt-dev libfuzzer-14-dev (Debian, Ubuntu), dnf install clang compiler-rt "
@@ -46,10 +55,13 @@ class Ran(NamedTuple):
     """What one target ran: ``documents`` are those that readers gave out or rejected."""
 
     name: str
-    inputs: int
-    documents: int
-    seconds: int
-    failed: bool
+    inputs: int = 0
+    documents: int = 0
+    seconds: int = 0
+    failures: int = 0
+
+    def plus(self, other: Ran) -> Ran:
+        return Ran(self.name, *(a + b for a, b in zip(self[1:], other[1:], strict=True)))
 
 
 def compiler() -> str | None:
@@ -69,6 +81,7 @@ def compiler() -> str | None:
 def built(clang: str) -> Path:
     """The fuzzer of kernels; what did not change since the last time is not compiled again."""
     BUILD.mkdir(parents=True, exist_ok=True)
+    (BUILD / "filling").write_text(FILLING, "utf-8")
     sources = [p for p in NATIVE.rglob("*.cpp") if p.parent.name != "bindings"]
     sources.append(HERE / "kernels.cpp")
     newest = max(p.stat().st_mtime for p in NATIVE.rglob("*.hpp"))
@@ -88,57 +101,79 @@ def built(clang: str) -> Path:
 
 
 def run(name: str, command: Sequence[str], seconds: int, longest: int) -> Ran:
+    """One process, with the corpus that earlier ones left."""
     corpus = BUILD / f"{name}-corpus"
     corpus.mkdir(parents=True, exist_ok=True)
+    counted = BUILD / f"{name}.json"
+    counted.unlink(missing_ok=True)
     options = [f"-max_total_time={seconds}", f"-max_len={longest}", "-print_final_stats=1"]
     options += [f"-artifact_prefix={BUILD}/{name}-", "-timeout=300", "-rss_limit_mb=4096"]
     seeds = [str(CORPUS / name)] if (CORPUS / name).is_dir() else []
-    begun = time.monotonic()
+    begun = _child_seconds()
     done = subprocess.run(
-        [*command, *options, str(corpus), *seeds], cwd=BUILD, stderr=subprocess.PIPE, text=True
+        [*command, *options, "-entropic=0", "-detect_leaks=0", str(corpus), *seeds],
+        cwd=BUILD,
+        env={**os.environ, "ASAN_OPTIONS": ASAN},
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
     )
-    lasted = round(time.monotonic() - begun)
     (BUILD / f"{name}.log").write_text(done.stderr, "utf-8")
     if done.returncode:
         print(done.stderr[-6000:], file=sys.stderr)
-    inputs = re.findall(r"(?:number_of_executed_units: |Done )(\d+)", done.stderr)
-    counted = BUILD / f"{name}.json"
-    documents = json.loads(counted.read_text())["documents"] if counted.exists() else 0
-    return Ran(name, int(inputs[-1]) if inputs else 0, documents, lasted, done.returncode != 0)
+    inputs = re.findall(r"kernel inputs: (\d+)", done.stderr)
+    found = json.loads(counted.read_text()) if counted.exists() else {"inputs": 0, "documents": 0}
+    found |= {"inputs": int(inputs[-1])} if inputs else {}
+    return Ran(name, **found, seconds=_child_seconds() - begun, failures=int(done.returncode != 0))
+
+
+def _child_seconds() -> int:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return round(used.ru_utime + used.ru_stime)
 
 
 def main(minutes: float, only: str | None) -> int:
-    clang, share = compiler(), int(minutes * 60 / (1 if only else 2))
+    """Rounds of both in turn, each in a new process, and the record after each of them."""
+    clang = compiler()
     missing = [] if clang or only == "readers" else [NO_CLANG]
     if only != "kernels" and not importlib.util.find_spec("atheris"):
         missing.append(NO_ATHERIS)
     if missing:
         print("\n".join(missing), file=sys.stderr)
         return 1
-    ran: list[Ran] = []
+    targets: list[tuple[str, list[str], int]] = []
     if only != "readers" and clang:
-        ran.append(run("kernels", [str(built(clang))], share, 300))
+        targets.append(("kernels", [str(built(clang))], 200))
     if only != "kernels":
-        ran.append(run("readers", [sys.executable, str(HERE / "readers.py")], share, 20_000))
-    _note(ran)
-    return int(any(target.failed for target in ran))
+        targets.append(("readers", [sys.executable, str(HERE / "readers.py")], 20_000))
+    end, failures = time.monotonic() + minutes * 60, 0
+    while (left := end - time.monotonic()) > 1 and not failures:
+        for name, command, longest in targets:
+            ran = run(name, command, int(min(ROUND_SECONDS, left / len(targets)) + 1), longest)
+            _note(name, ran)
+            failures += ran.failures
+    return int(failures > 0)
 
 
-def _note(ran: Sequence[Ran]) -> None:
-    """Adds to what earlier runs with the same kernels and readers counted."""
+def _note(name: str, ran: Ran) -> None:
+    """Adds to what earlier rounds of the same sources ran; others do not count any more."""
     notes = BUILD / "ran.json"
-    all_ran = json.loads(notes.read_text()) if notes.exists() else {}
-    for one in ran:
-        before = all_ran.get(one.name, {"inputs": 0, "documents": 0, "seconds": 0, "failures": 0})
-        all_ran[one.name] = {
-            "inputs": before["inputs"] + one.inputs,
-            "documents": before["documents"] + one.documents,
-            "seconds": before["seconds"] + one.seconds,
-            "failures": before["failures"] + one.failed,
-        }
-    notes.write_text(json.dumps(all_ran, indent=1))
-    head = ["target", "inputs", "documents", "seconds", "failures"]
-    record("fuzz", table(head, ([name, *found.values()] for name, found in all_ran.items())))
+    known = json.loads(notes.read_text()) if notes.exists() else {}
+    sources, *before = known.get(name, [None])
+    own = _digest(name)
+    if sources == own:
+        ran = Ran(name, *before).plus(ran)
+    known[name] = [own, *ran[1:]]
+    notes.write_text(json.dumps(known))
+    head = ["target", "inputs", "documents", "seconds of processor time", "failures"]
+    record("fuzz", table(head, ([name, *found] for name, (_, *found) in sorted(known.items()))))
+
+
+def _digest(name: str) -> str:
+    """Of the sources that a target tests."""
+    parts = [*NATIVE.rglob("*.?pp")] if name == "kernels" else [*(ROOT / "src").rglob("*.py")]
+    sources = sorted([*parts, HERE / ("kernels.cpp" if name == "kernels" else "readers.py")])
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import _native
@@ -20,6 +20,7 @@ from neardup.matching.window import SLOT_BITS, BitmapWindow
 from neardup.schema import Ragged
 from neardup.text.text_options import Text
 from reference.bitmap_window import Window
+from repeats import examples
 
 SLOTS = 3
 BEST = _native.INSTRUCTIONS[-1]
@@ -97,7 +98,7 @@ each_instructions = pytest.mark.usefixtures("instructions")
 
 
 @given(st.lists(STEPS, max_size=8), THRESHOLDS, st.integers(0, 2**32), st.data())
-@settings(max_examples=30)
+@examples(10)
 def test_any_history_gives_what_the_twin_gives(
     steps: list[tuple[str, ...]], threshold: Fraction, seed: int, data: st.DataObject
 ) -> None:
@@ -191,12 +192,12 @@ def test_clipping_errs_no_more_than_it_says(one: float, other: float, seed: int)
 def test_press_articles(data: Path) -> None:
     """Real texts against the twin, over several slots."""
     with pa.input_stream(data / "press_de" / "docs.jsonl.zst", compression="zstd") as stream:
-        texts = [json.loads(line)["text"] for line in stream.read().splitlines()[:1500]]
+        texts = [json.loads(line)["text"] for line in stream.read().splitlines()[:700]]
     sets = qgram_sets(Ragged.of_texts(texts), 4, Text()).features
     window, twin = BitmapWindow(), Window()
     for i in range(len(sets)):
-        window.add(i // 600, sets[i])
-        twin.add(i // 600, frozenset(sets[i].tolist()))
+        window.add(i // 300, sets[i])
+        twin.add(i // 300, frozenset(sets[i].tolist()))
     for i in range(0, len(sets), 79):
         found = window.overlaps(sets[i], 0.7)
         expected = twin.overlaps(frozenset(sets[i].tolist()), Fraction("0.7"))

@@ -28,6 +28,28 @@ def test_pairs_equal_twin(groups: list[set[int]], least: int, silent: set[int]) 
     assert made == {pair: n for pair, n in expected.items() if not {*pair} <= silent}
 
 
+LEAST = st.lists(st.integers(1, 4), min_size=12, max_size=12)
+
+
+@given(GROUPS, LEAST, st.sets(st.integers(0, 11)))
+def test_a_document_meets_later_ones_by_what_it_looks_with(
+    groups: list[set[int]], least: list[int], silent: set[int]
+) -> None:
+    members = np.array([d for group in groups for d in sorted(group)], np.int64)
+    offsets = offsets_of(np.array([len(group) for group in groups], np.int64))
+    looks = np.array([d not in silent for d in members.tolist()], np.uint8)
+    columns = members, looks, offsets, np.array(least, np.int32)
+    shared = twin.sharing_pairs([sorted(group) for group in groups], 1)
+    expected = {p for p, n in shared.items() if p[0] not in silent and n >= least[p[0]]}
+    entries = sum(n for p, n in shared.items() if p[0] not in silent)
+    pairs = _native.larger_pairs(*columns, entries, len(expected))
+    assert pairs is not None
+    assert sorted(zip(*(side.tolist() for side in pairs), strict=True)) == sorted(expected)
+    if expected:
+        assert _native.larger_pairs(*columns, entries, len(expected) - 1) is None
+        assert _native.larger_pairs(*columns, entries - 1, len(expected)) is None
+
+
 SIGNED = st.tuples(st.sets(st.integers(0, 15)), st.integers(0, 15))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import _native
@@ -22,6 +22,7 @@ from neardup.testing import batch
 from neardup.text.text_options import Text
 from reference import join as twin
 from reference.shingles import windows
+from repeats import examples
 
 WORDS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=24)
 THRESHOLDS = st.integers(1, 20).map(lambda n: Fraction(n, 20))
@@ -42,7 +43,7 @@ def features(words: list[str], kind: str, size: int) -> set[str]:
     ),
     st.booleans(),
 )
-@settings(max_examples=400)
+@examples(120)
 def test_nothing_is_missed_and_nothing_added(
     texts: list[list[str]], measure: str, t: Fraction, kind: tuple[str, int], small: bool
 ) -> None:

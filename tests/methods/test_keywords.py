@@ -11,7 +11,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import _native
@@ -29,6 +29,7 @@ from neardup.testing import batch
 from neardup.text.text_options import Text
 from neardup.text.words import buffers, words
 from reference import keywords as twin
+from repeats import examples
 
 SIDEWALK = (
     "People rally on the sidewalk as legal arguments over the Patient Protection and Affordable "
@@ -92,7 +93,7 @@ def test_tuples_equal_twin(texts: list[str], options: dict[str, Any]) -> None:
             assert shared == len(vector.keys() & expected[j].keys())
 
 
-@settings(max_examples=40)
+@examples(10)
 @pytest.mark.parametrize("per", ["document", "sentence"])
 @pytest.mark.parametrize("unit", ["word", "tuple"])
 @pytest.mark.parametrize("measure", MEASURES)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from artefacts.models import model as made_by_hand
@@ -42,6 +42,7 @@ from neardup.testing import batch
 from neardup.text.text_options import Text
 from planting.test_plant import documents
 from quality.extraction import rows
+from repeats import examples
 
 MEASURES = ("chars8_known", "words3_jaccard")
 LONG = " ".join(f"line{i} of the page" for i in range(30))
@@ -270,7 +271,7 @@ some_words = st.lists(st.sampled_from([f"word{i}" for i in range(12)]), min_size
 
 
 @given(some_words, some_words, st.integers(1, 1 << 20), st.sampled_from([RARE, COMMON, LONE]))
-@settings(max_examples=40)
+@examples(15)
 def test_one_more_gram_in_common_never_scores_lower(
     one: list[str], other: list[str], weight: int, sort: int
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import api as nd
@@ -21,6 +21,7 @@ from neardup.schema import Ragged
 from neardup.testing import batch
 from neardup.text.text_options import Text
 from reference import rarity as twin
+from repeats import examples
 
 PLAIN = Rareshingles(calibrate=False)
 
@@ -67,7 +68,7 @@ def collections(draw: st.DrawFn) -> list[str]:
     st.booleans(),
     st.booleans(),
 )
-@settings(max_examples=300)
+@examples(80)
 def test_runs_equal_all_pairs(
     texts: list[str], words: int, t: str, lone: float, common: int, refuse: bool, small: bool
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import _native
@@ -25,6 +25,7 @@ from reference import rule
 from reference import run as run_twin
 from reference import shingles as shingles_twin
 from reference import sketches as twin
+from repeats import examples
 
 BRODER = Shingles(words=10, sampling="mod", modulus=25, sample_limit=400, threshold=0.5)
 WILLIAMS_GILES = Shingles(
@@ -88,7 +89,7 @@ def score(method: Shingles, one: str, other: str) -> Fraction | None:
 
 @pytest.mark.parametrize("method", METHODS, ids=repr)
 @given(st.integers(0, 2**32), st.integers(0, 25))
-@settings(max_examples=15)
+@examples(5)
 def test_a_run_is_the_rule_over_all_pairs(method: Shingles, seed: int, count: int) -> None:
     """Complete: whatever passes on the samples is found."""
     documents = run_twin.collection(np.random.default_rng(seed), count)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import _native
@@ -23,6 +23,7 @@ from reference import rule
 from reference import run as run_twin
 from reference import shingles as shingles_twin
 from reference import sketches as twin
+from repeats import examples
 
 METHODS = [
     Supershingles(),
@@ -58,7 +59,7 @@ def score(method: Supershingles, one: str, other: str) -> Fraction | None:
 
 @pytest.mark.parametrize("method", METHODS, ids=repr)
 @given(st.integers(0, 2**32), st.integers(0, 20))
-@settings(max_examples=12)
+@examples(5)
 def test_a_run_is_the_rule_over_all_pairs(method: Supershingles, seed: int, count: int) -> None:
     documents = run_twin.collection(np.random.default_rng(seed), count)
     texts = [document["text"] for document in documents]

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from fractions import Fraction
 
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks import zoo
+from neardup import _native
 from neardup import api as nd
-from neardup.methods.uniquewords import UniqueWords, in_order
+from neardup.matching import rare
+from neardup.methods.uniquewords import UniqueWords
 from neardup.testing import prepare
 
 WORDS = st.lists(st.sampled_from([f"w{i}" for i in range(14)]), min_size=1, max_size=20)
@@ -34,7 +39,9 @@ def common(a: list[str], b: list[str]) -> int:
 def test_the_alignment_is_a_longest_common_subsequence(a: list[str], b: list[str]) -> None:
     evidence = prepare(UniqueWords(min_unique=5), [" ".join(a), " ".join(b)]).evidence
     if min(len(unique(a)), len(unique(b))) >= 5:
-        assert in_order(evidence[0], evidence[1]) == common(unique(a), unique(b))
+        pair = np.array([0]), np.array([1]), np.array([0])
+        (length,) = _native.overlaps_in_order(evidence.values, evidence.offsets, *pair)
+        assert length == common(unique(a), unique(b))
 
 
 @given(st.lists(WORDS, min_size=2, max_size=7), st.sampled_from(["containment", "max"]))
@@ -52,6 +59,21 @@ def test_nothing_is_missed_and_nothing_added(texts: list[list[str]], measure: st
                 expected[f"input:{i + 1}", f"input:{j + 1}"] = round(float(share), 6)
     found = {(p["a"], p["b"]): round(p["score"], 6) for p in result.pairs.to_pylist()}
     assert found == expected
+
+
+@pytest.mark.parametrize("measure", ["containment", "max"])
+def test_the_pairs_are_the_same_where_counting_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, measure: str
+) -> None:
+    texts = zoo.texts("families", 300)
+    method = UniqueWords(measure=measure)
+    counted = nd.find(texts, method=method).pairs
+    monkeypatch.setattr(rare, "MOST_COUNTED", 0)
+    walked = nd.find(texts, method=method).pairs
+    assert counted.num_rows > 300
+    assert counted.sort_by([("a", "ascending"), ("b", "ascending")]).equals(
+        walked.sort_by([("a", "ascending"), ("b", "ascending")])
+    )
 
 
 def test_a_chapter_is_found_in_its_book_and_the_same_words_in_other_order_are_not() -> None:

@@ -69,6 +69,14 @@ def test_the_papers_are_found_by_a_search_for_their_authors() -> None:
         assert all(surname in written for surname in surnames)
 
 
+def test_every_paper_is_found_as_people_type_its_title_authors_and_year() -> None:
+    for one in paper.papers().values():
+        plain = one.title.lower().replace("-", " ").replace(":", "")
+        assert paper.look_up(one.title) == paper.look_up(plain) == [one]
+        assert one in paper.look_up(one.cited_as.replace("ł", "l").replace("í", "i"))
+        assert one in paper.look_up(f"the paper by {one.cited_as}")
+
+
 def test_an_unknown_experiment_is_refused() -> None:
     with pytest.raises(SettingsError, match="did you mean 'broder1997'"):
         papers.run("brodr", [])

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
@@ -18,6 +18,7 @@ from neardup.cli import main
 from neardup.errors import NeardupError
 from neardup.runs.checksums import digests_of
 from passages.material import SHARED, documents_of, jsonl, prose
+from repeats import examples
 
 OWN = [prose(i, 24) for i in range(500, 504)]
 DOCUMENTS = documents_of(f"{OWN[0]} {SHARED}", f"{SHARED} {OWN[1]}", f"{OWN[2]} {SHARED} {OWN[3]}")
@@ -53,7 +54,7 @@ def test_classes_that_are_not_chosen_stay() -> None:
         nd.clean(DOCUMENTS, remove=["noise"])
 
 
-@settings(max_examples=60)
+@examples(20)
 @given(st.lists(st.lists(st.sampled_from(SENTENCES), max_size=9)))
 def test_characters_add_up_and_nothing_disappears(documents: list[list[str]]) -> None:
     texts = ["".join(document) for document in documents]

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 
 from neardup.report.html_page import STYLES
-from neardup.report.side_by_side_page import fragment
+from neardup.report.side_by_side import fragment
 from neardup.text.alignment import align
 from neardup.wording import ACTING, visible
 from report.aligned import Made, made

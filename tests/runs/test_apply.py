@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import api as nd
@@ -22,6 +22,7 @@ from neardup.schema import KINDS
 from reference import policy as twin
 from reference import rule
 from reference import run as runs
+from repeats import examples
 
 CRITERIA = ["longest", "shortest", "newest", "oldest", "n:asc", "n:desc", "source:b,a"]
 CRITERIA += ["complete:author,tags", "complete:date,source,author"]
@@ -77,7 +78,7 @@ NATIVE: dict[str, Any] = {
 
 
 @given(st.integers(0, 2**32), POLICIES)
-@settings(max_examples=80)
+@examples(30)
 def test_a_policy_is_what_its_twin_says(seed: int, policy: dict[str, Any]) -> None:
     docs = documents(seed)
     made = nd.find(docs, **NATIVE).apply(policy)
@@ -105,7 +106,7 @@ def test_a_policy_is_what_its_twin_says(seed: int, policy: dict[str, Any]) -> No
 
 
 @given(st.integers(0, 2**32), ORDERS, ORDERS, st.sampled_from(["rule", "components"]))
-@settings(max_examples=30)
+@examples(12)
 def test_another_order_decides_as_a_new_run(
     seed: int, first: list[str], then: list[str], clusters: str
 ) -> None:
@@ -211,7 +212,7 @@ def test_references_are_never_changed(tmp_path: Path) -> None:
 
 
 @given(st.integers(0, 2**32), ORDERS, st.sampled_from(["rule", "components"]))
-@settings(max_examples=40)
+@examples(15)
 def test_another_order_against_references(seed: int, then: list[str], clusters: str) -> None:
     docs = documents(seed, 50)
     for document in docs:

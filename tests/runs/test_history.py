@@ -161,8 +161,9 @@ def test_killed_in_the_middle(run: Path, where: str) -> None:
     if expected == 1:
         assert {name: data for name, data in state(run).items() if name in once} == once
     applying(run, MERGE)
+    assert len(history.steps(run)) == (1 if where == "after undo" else 2)
     assert not [name for name in state(run) if "/." in name or name.startswith(".")]
-    for _ in range(expected + 1):
+    for _ in history.steps(run):
         history.undo(run)
     assert state(run) == empty
 
@@ -188,6 +189,20 @@ def test_a_failure_leaves_nothing(run: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         history.apply_to(run, fails)
     assert state(run) == before
+
+
+def test_the_same_policy_again_adds_nothing(run: Path) -> None:
+    """A command that is repeated, because it failed or was killed after the policy took effect."""
+    first, _ = applying(run, DROP)
+    once = state(run)
+    again, made = applying(run, DROP)
+    assert (again, state(run)) == (first, once)
+    assert made.counts == first.info["counts"]
+    applying(run, MERGE)
+    third, _ = applying(run, DROP)
+    assert third.number == 3  # the one in effect is another one
+    (third.folder / "review.jsonl").write_text("somebody else's")
+    assert applying(run, DROP)[0].number == 4
 
 
 CHANGES = {

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import api as nd
@@ -25,6 +25,7 @@ from neardup.runs import kind_pass as output_kinds
 from neardup.runs.result import Result
 from neardup.settings import settings_of
 from reference import run as twin
+from repeats import examples
 
 SHINGLES: dict[str, Any] = {"method": "shingles", "threshold": 0.4, "words": 2, "min_words": 5}
 COLUMNS = ("kind", "direction", "confidence")
@@ -43,7 +44,7 @@ def kinds(result: Result) -> list[tuple[Any, ...]]:
 
 
 @given(st.integers(0, 2**32), st.sampled_from(["first", "longest"]))
-@settings(max_examples=30)
+@examples(12)
 def test_all_pairs_have_the_kind_of_their_texts(seed: int, keep: str) -> None:
     docs = documents(seed)
     texts = {doc["id"]: doc["text"] for doc in docs}
@@ -67,7 +68,7 @@ def test_without_kinds_only_digests_speak_and_decisions_are_the_same() -> None:
 
 
 @given(st.integers(0, 2**32), st.sampled_from([1, 3, 1000]), st.sampled_from([1, 2]))
-@settings(max_examples=20)
+@examples(8)
 def test_chunks_threads_blocks_and_memory_change_nothing(
     seed: int, rows: int, workers: int
 ) -> None:

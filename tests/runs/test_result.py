@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import api as nd
@@ -15,6 +15,7 @@ from neardup.errors import SettingsError
 from neardup.runs.result import Result
 from neardup.schema import CLUSTERS, DECISIONS, PAIRS
 from reference import run as twin
+from repeats import examples
 
 OPTIONS = {"words": 2, "min_words": 5, "keys": "prefix"}
 
@@ -30,7 +31,7 @@ def documents(seed: int, count: int = 40) -> list[dict[str, Any]]:
     st.sampled_from(["first", "longest", "n:desc"]),
     st.sampled_from([None, "source"]),
 )
-@settings(max_examples=60)
+@examples(25)
 def test_a_higher_threshold_is_a_new_run(
     seed: int, threshold: float, clusters: str, keep: str, within: str | None
 ) -> None:
@@ -74,7 +75,7 @@ def test_rethreshold_refuses_what_it_cannot_know() -> None:
 
 
 @given(st.integers(0, 2**32), st.integers(1, 30))
-@settings(max_examples=30)
+@examples(12)
 def test_partial_pairs_still_name_what_each_was_set_aside_for(seed: int, limit: int) -> None:
     docs = documents(seed)
     result = nd.find(docs, method="shingles", threshold=0.5, max_pairs=limit, set=OPTIONS)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
@@ -22,7 +22,7 @@ from neardup.methods import registry
 from neardup.methods.base import Method
 from neardup.methods.spotsigs import SpotSigs
 from neardup.methods.termvector import TermVector
-from neardup.report.side_by_side_page import comparison_page
+from neardup.report.side_by_side import comparison_page
 from reference import join as join_twin
 from reference import qgrams as qgrams_twin
 from reference import shingles as shingles_twin
@@ -30,6 +30,7 @@ from reference import spots as spots_twin
 from reference import term_methods as term_twin
 from reference import terms as terms_twin
 from reference.text import Options, words
+from repeats import examples
 
 # What moves the line between duplicates and others, and nothing else.
 MOVED: dict[str, tuple[str, list[Any]]] = {
@@ -102,7 +103,7 @@ def equal(scores: list[float | None]) -> bool:
 
 
 @pytest.mark.parametrize(("name", "parameters"), VARIANTS, ids=str)
-@settings(max_examples=12)
+@examples(4)
 @given(pair=two_texts())
 def test_no_threshold_changes_the_score(
     name: str, parameters: dict[str, Any], pair: tuple[str, str]
@@ -157,7 +158,7 @@ TWINS: list[tuple[Method, Any]] = [
 
 
 @pytest.mark.parametrize(("method", "twin"), TWINS, ids=lambda one: getattr(one, "reason", ""))
-@settings(max_examples=20)
+@examples(10)
 @given(pair=two_texts())
 def test_the_score_is_that_of_the_slow_twin(
     method: Method, twin: Any, pair: tuple[str, str]
@@ -165,7 +166,7 @@ def test_the_score_is_that_of_the_slow_twin(
     assert shown(*pair, method) == pytest.approx(float(twin(pair)))
 
 
-@settings(max_examples=20)
+@examples(10)
 @given(pair=two_texts(), width=st.sampled_from([1, 3, 5]), t=st.sampled_from(THRESHOLDS))
 def test_the_line_of_the_method_says_what_the_line_of_the_measure_says(
     pair: tuple[str, str], width: int, t: float
@@ -320,7 +321,7 @@ def test_texts_too_short_to_be_compared_have_no_score() -> None:
 
 
 def test_a_score_is_written_on_its_side_of_the_threshold() -> None:
-    from neardup.runs.comparison import Verdict
+    from neardup.runs.verdict import Verdict
 
     assert "score 0.79998, no" in str(Verdict("shingles", 0.8, 0.799981, duplicate=False))
     assert "score 0.8000, dup" in str(Verdict("shingles", 0.8, 0.800004, duplicate=True))

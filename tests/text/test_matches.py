@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import LCSseq
 
@@ -14,8 +14,9 @@ from neardup import _native
 from neardup.schema import Array
 from reference import alignment as reference
 from reference.alignment import Block
+from repeats import examples
 
-SETTINGS = settings(derandomize=True, deadline=None, max_examples=300)
+SETTINGS = examples(100)
 
 few_words = st.lists(st.integers(1, 4), max_size=40)
 many_words = st.lists(st.integers(1, 30), max_size=40)

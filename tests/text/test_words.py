@@ -6,16 +6,17 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import _native
 from neardup.text.text_options import CHOICES, Text
 from neardup.text.words import buffers, normal_form, words
 from reference import text as reference
+from repeats import examples
 
 KNOWN = frozenset(reference.KNOWN)
-SETTINGS = settings(derandomize=True, deadline=None, max_examples=300)
+SETTINGS = examples(100)
 
 # Characters where normalisation, words or the paths of the kernel differ, often enough to meet.
 SHORT = "aZ09 .-'\n_$́̈́̓"

@@ -13,6 +13,7 @@ stay unique, so a shingle that they do not contain counts as one that two docume
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -33,7 +34,6 @@ from neardup.artefacts.artefact import (
     unpacked_arrays,
     why_unreadable,
 )
-from neardup.artefacts.idf import normalised_idf
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.features.qgrams import features_of_samples, qgram_sets, sampled_grams
 from neardup.schema import Ragged
@@ -85,6 +85,13 @@ def shingle_sets(texts: Ragged, width: int, text: Text) -> Ragged:
 def sets_of_words(hashes: Ragged, width: int) -> Ragged:
     """The sets of shingles of ``width`` words, from word hashes."""
     return Ragged(*_native.sample_features(hashes.values, hashes.offsets, width, _NOTHING, 1, 0))
+
+
+def normalised_idf(n: int, documents: int) -> float:
+    """The normalised idf, limited to 0 … 1; only a term of every document would be below 0."""
+    if documents < 1:
+        return 0.0
+    return min(max(math.log((documents + 0.5) / n) / math.log(documents + 1), 0.0), 1.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import json
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -28,6 +27,7 @@ from neardup.artefacts.artefact import (
     unpacked_arrays,
     why_unreadable,
 )
+from neardup.artefacts.frequencies import normalised_idf
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.features.terms import DocumentTerms, document_terms, terms_of_words
 from neardup.files import whole_file
@@ -147,13 +147,6 @@ class IdfTable(StoredTable):
         """The file appears under its name only when it is complete."""
         with whole_file(path) as part:
             super().save(part)
-
-
-def normalised_idf(n: int, documents: int) -> float:
-    """The normalised idf, limited to 0 … 1; only a term of every document would be below 0."""
-    if documents < 1:
-        return 0.0
-    return min(max(math.log((documents + 0.5) / n) / math.log(documents + 1), 0.0), 1.0)
 
 
 def load_idf(path: Path) -> IdfTable:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from rich.console import Console
 
-    from neardup.documents import Columns
+    from neardup.documents.columns import Columns
     from neardup.methods.base import Method
     from neardup.runs.comparison import Comparison
     from neardup.runs.explanation import Explanation
@@ -193,7 +193,7 @@ def _of_run(run: Path, a: str, b: str | None) -> Comparison | Explanation:
 
 
 def _of_texts(a: str, b: str, options: dict[str, Any]) -> Comparison:
-    from neardup.documents import Columns
+    from neardup.documents.columns import Columns
     from neardup.runs.comparison import NAMES
     from neardup.runs.comparison import compare as compare_texts
     from neardup.runs.texts_again import beside
@@ -236,7 +236,8 @@ def _named(name: str, columns: Columns) -> str | pa.RecordBatch:
 
 def _page(path: Path) -> str | None:
     """The text of an HTML or PDF file as a run extracts it; None where it is neither."""
-    from neardup.documents import Columns, collect
+    from neardup.documents.collection import collect
+    from neardup.documents.columns import Columns
     from neardup.documents.extraction.page import KINDS
 
     if path.suffix.lower() not in KINDS or not path.is_file():
@@ -273,7 +274,7 @@ def _file(name: str) -> str:
 
 
 def _documents(path: str, ids: list[str], columns: Columns) -> list[pa.RecordBatch]:
-    from neardup.documents import collect
+    from neardup.documents.collection import collect
     from neardup.runs.texts_again import records_by_id
 
     found = records_by_id(collect(path).told_apart(columns)[0], ids, columns)

@@ -6,6 +6,7 @@ removes nothing. Whatever can be refused without documents is refused before num
 
 from __future__ import annotations
 
+import functools
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -19,12 +20,20 @@ from neardup.cli import options as shared
 from neardup.cli import summary
 from neardup.cli.command import INTERRUPTED, Sectioned, echo, load_arrow, show_json
 from neardup.cli.options import settings_from
-from neardup.cli.target import STDOUT, Target, check_file, names_file
+from neardup.cli.target import (
+    RUN,
+    STDOUT,
+    after_interruption,
+    check_file,
+    check_folder,
+    names_file,
+)
+from neardup.draft import Draft, refuse_filled
 from neardup.errors import SettingsError
 from neardup.files import only_writer
 
 if TYPE_CHECKING:
-    from neardup.documents import Collection
+    from neardup.documents.collection import Collection
     from neardup.plan import Plan
     from neardup.runs.result import Result
     from neardup.settings import Settings
@@ -195,11 +204,7 @@ def dedup(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
         job.into_file(out, overwrite=options["overwrite"])
     elif out:
         job.collection.check_kept(one_file=job.one_file)
-        job.into_folder(_target(out, options), kept=True)
-
-
-def _target(out: Path, options: dict[str, Any]) -> Target:
-    return Target(out, overwrite=options["overwrite"], resume=options["resume"])
+        job.into_folder(out, kept=True, overwrite=options["overwrite"], resume=options["resume"])
 
 
 def _write_to_stdout(result: Result) -> None:
@@ -252,7 +257,8 @@ def find(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
     elif out:
         if job.annotate:
             job.collection.check_kept(one_file=job.one_file)
-        job.into_folder(_target(out, options), kept=job.annotate)
+        target = {name: options[name] for name in ("overwrite", "resume")}
+        job.into_folder(out, kept=job.annotate, **target)
     else:
         from neardup.cli.terminal import show_clusters
 
@@ -282,7 +288,7 @@ class Request(NamedTuple):
         if not named:
             raise click.UsageError("Missing argument 'INPUT...'. Hint: name files, or - for stdin.")
         if out and out.is_dir() and not options["dry_run"]:
-            Target(out, overwrite=options["overwrite"]).refuse_filled()
+            refuse_filled(out, RUN, overwrite=options["overwrite"])
         shown = {name: options[name] for name in SHOWN}
         request = cls(named, settings_from(options), every_pair, shown)
         if request.settings.engine == "local":  # Spark brings pandas along
@@ -323,18 +329,19 @@ class Job:
         else:
             echo("\n".join(estimate_lines(found)))
 
-    def into_folder(self, target: Target, *, kept: bool) -> None:
+    def into_folder(self, folder: Path, *, kept: bool, overwrite: bool, resume: bool) -> None:
         """Writes the whole run folder, or removes the part of it that was written."""
-        target.check(self.collection.paths)
-        click.get_current_context().meta[INTERRUPTED] = target.after_interruption
+        from neardup.runs.run_folder import write_run
+
+        check_folder(folder, self.collection.paths, overwrite=overwrite)
         began = time.perf_counter()
-        try:
-            result = self.run(target.make(), target.journal)
-            target.save(result, kept=kept)
-        except BaseException:
-            target.abandon()
-            raise
-        self.report(result, target.folder, began)
+        with Draft(folder, RUN) as draft:
+            done = functools.partial(after_interruption, folder, draft, resume=resume)
+            click.get_current_context().meta[INTERRUPTED] = done
+            refuse_filled(folder, RUN, overwrite=overwrite)  # another run may have ended meanwhile
+            result = self.run(draft.path, draft.journal if resume else None)
+            write_run(result, draft, kept=kept)
+        self.report(result, folder, began)
 
     def into_file(self, file: Path, *, overwrite: bool) -> None:
         """The kept documents in one file, and nothing else."""
@@ -392,9 +399,10 @@ class Job:
             size = self.collection.plain_size()
             told = summary.lines(result, out, seconds, size) + summary.file_lines(result, file)
             echo("\n".join(told), err=True)
-        lines = summary.mostly_rejected(result)
-        accepted = {"accepted": self.accept_rejected, "quiet": self.quiet}
-        summary.refuse_rejected(lines, out or file, **accepted)
+        if result.info["mostly_rejected"]:
+            lines = summary.mostly_rejected(result)
+            accepted = {"accepted": self.accept_rejected, "quiet": self.quiet}
+            summary.refuse_rejected(lines, out or file, **accepted)
 
 
 def named_inputs(assignments: tuple[str, ...]) -> list[tuple[str | None, str]]:

@@ -19,7 +19,7 @@ from neardup.cli.terminal import progress_for, show_sections, show_table
 from neardup.errors import UsageError
 
 if TYPE_CHECKING:
-    from neardup.documents import Collection
+    from neardup.documents.collection import Collection
     from neardup.labels.gold_request import GoldRequest
     from neardup.methods.base import Method
     from neardup.progress import Progress
@@ -223,7 +223,7 @@ class Evaluating:
         self.out: Path | None = options["out"]
 
     def run(self) -> None:
-        from neardup.documents import Collection
+        from neardup.documents.collection import Collection
 
         documents = self._documents()
         if self.out:

@@ -245,7 +245,7 @@ def build(
     """
     from neardup.artefacts.idf import IdfNeed
     from neardup.cli.terminal import progress_for
-    from neardup.documents import collect
+    from neardup.documents.collection import collect
     from neardup.engines.batch.table_pass import build_idf
 
     began = time.perf_counter()

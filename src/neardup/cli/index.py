@@ -24,8 +24,9 @@ from neardup.wording import many, shortened
 
 if TYPE_CHECKING:
     from neardup.artefacts.artefact import Artefacts
-    from neardup.documents import Collection, Columns, Rejected
     from neardup.documents.clashes import Shared
+    from neardup.documents.collection import Collection
+    from neardup.documents.columns import Columns, Rejected
     from neardup.engines.index.arrival_rule import Match
     from neardup.engines.index.index import Index
     from neardup.engines.index.refresh import Taken
@@ -437,7 +438,7 @@ def refresh(store: str, new: str, run: Path | None, as_json: bool, quiet: bool) 
 
 
 def _counted(old: Index) -> Artefacts:
-    from neardup.documents import collect
+    from neardup.documents.collection import collect
     from neardup.engines.execution import frozen
     from neardup.plan import resolve
     from neardup.settings import Settings

@@ -230,8 +230,8 @@ def _model(file: Path | None) -> Model | None:
 
 
 def _pool(place: Path, model: Model | None, options: dict[str, Any]) -> Pool:
-    from neardup.documents import Columns
     from neardup.documents.collection import collect_inputs
+    from neardup.documents.columns import Columns
     from neardup.evaluation.training.suggestions import as_model_reads, pool_of_pairs, pool_of_run
     from neardup.evaluation.training.training_data import Source, told_apart
     from neardup.labels.training_labels import pairs_named

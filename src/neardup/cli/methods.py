@@ -169,12 +169,14 @@ def papers(name: tuple[str, ...], bibtex: bool, as_json: bool) -> None:
 
 
 def _show_cited(words: str) -> None:
-    from neardup.papers.paper import cited
+    from neardup.papers.paper import cited, nearest
 
     found = cited(words)
     if not found:
+        near = nearest(words)
+        most = f"`neardup papers {near.name}` has most of them, " if near else ""
         raise UsageError(
-            f"No paper has the words {words!r}.", hint="`neardup papers` lists all of them."
+            f"No paper has all the words {words!r}.", hint=f"{most}`neardup papers` lists all."
         )
     for one in found:
         click.echo(f"{one.work}\nIt has no recipe: {one.instead}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -13,7 +14,7 @@ import click
 from neardup.cli import options as shared
 from neardup.cli.command import INTERRUPTED, echo, load_arrow, show_json
 from neardup.cli.summary import refuse_rejected, rejection_lines
-from neardup.cli.target import STDOUT, Target, names_file
+from neardup.cli.target import STDOUT, Target, after_interruption, names_file
 from neardup.errors import UsageError
 from neardup.wording import many, shortened
 
@@ -206,7 +207,8 @@ def _searched(
     progress = progress_for(quiet=options["quiet"] or options["as_json"])
     beside = target.folder.resolve().parent
     workspace = Workspace(beside if beside.is_dir() else None, target.journal)
-    click.get_current_context().meta[INTERRUPTED] = target.after_interruption
+    done = functools.partial(after_interruption, target.folder, resume=target.resume)
+    click.get_current_context().meta[INTERRUPTED] = done
     try:
         return work(collection, progress, workspace)
     finally:

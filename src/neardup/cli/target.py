@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from neardup.draft import Draft, refuse_filled
 from neardup.errors import UsageError
 
 if TYPE_CHECKING:
     from neardup.documents.remote import Place
-    from neardup.runs.result import Result
 
 STDOUT = Path("-")
 _OTHERS = (".txt", ".md", ".xlsx", ".zip", ".db", ".sqlite")
@@ -43,54 +42,40 @@ def check_file(file: Path, inputs: Sequence[Place | None], *, overwrite: bool) -
         )
 
 
-class Target:
-    """A folder for one run. ``save`` fills it; until then ``abandon`` leaves no trace."""
+def check_folder(folder: Path, inputs: Sequence[Place | None], *, overwrite: bool) -> None:
+    """Refuses a folder that holds an input, a run to which a policy was applied or, without
+    ``overwrite``, anything else."""
+    from neardup.runs.run_folder import spare_applied, spare_inputs
 
-    def __init__(self, folder: Path, *, overwrite: bool, resume: bool = False) -> None:
-        self.folder = folder
-        self.overwrite = overwrite
-        self._resume = resume
-        self._draft: Draft | None = None
+    spare_inputs(folder, inputs)
+    spare_applied(folder)
+    refuse_filled(folder, RUN, overwrite=overwrite)
 
-    def refuse_filled(self) -> None:
-        """Refuses what would be replaced; needs no input, so it comes before anything is loaded."""
-        refuse_filled(self.folder, RUN, overwrite=self.overwrite)
 
-    def check(self, inputs: Sequence[Place | None]) -> None:
-        """Refuses a folder that holds an input, or a run to which a policy was applied."""
-        from neardup.runs.run_folder import spare_applied, spare_inputs
+class Target(NamedTuple):
+    """An output folder with the answer to whether it may hold something."""
 
-        spare_inputs(self.folder, inputs)
-        spare_applied(self.folder)
-        self.refuse_filled()
-
-    def make(self) -> Path:
-        """Makes the draft of the folder, which is the run's own until it is saved or abandoned."""
-        self._draft = Draft(self.folder, RUN).open()
-        self.refuse_filled()  # another run may have ended in the meantime
-        return self._draft.path
+    folder: Path
+    overwrite: bool
+    resume: bool = False
 
     @property
     def journal(self) -> Path | None:
         """The folder of what an interrupted run has done, if this one is to go on with it."""
-        return Draft(self.folder, RUN).journal if self._resume else None
+        return Draft(self.folder, RUN).journal if self.resume else None
 
-    def save(self, result: Result, *, kept: bool) -> None:
-        from neardup.runs.run_folder import write_run
+    def refuse_filled(self) -> None:
+        refuse_filled(self.folder, RUN, overwrite=self.overwrite)
 
-        assert self._draft is not None
-        write_run(result, self._draft, kept=kept)
-        self._draft.close()
+    def check(self, inputs: Sequence[Place | None]) -> None:
+        check_folder(self.folder, inputs, overwrite=self.overwrite)
 
-    def abandon(self) -> None:
-        """Removes the unfinished run, and the folders that were made for it."""
-        if self._draft:
-            self._draft.close()
 
-    def after_interruption(self) -> str:
-        if self._draft and self._draft.published:
-            return f"{self.folder} holds the whole run"
-        again = "; the same command goes on from here" if self.journal else ""
-        if (self.folder / RUN).exists():
-            return f"{self.folder} holds the earlier run{again}"
-        return f"nothing was written to {self.folder}{again}"
+def after_interruption(folder: Path, draft: Draft | None = None, *, resume: bool) -> str:
+    """What an interrupted command tells of its output folder."""
+    if draft is not None and draft.published:
+        return f"{folder} holds the whole run"
+    again = "; the same command goes on from here" if resume else ""
+    if (folder / RUN).exists():
+        return f"{folder} holds the earlier run{again}"
+    return f"nothing was written to {folder}{again}"

@@ -204,8 +204,8 @@ def _trained(
 
 
 def _source(options: dict[str, Any], text: Text) -> Source:
-    from neardup.documents import Columns
     from neardup.documents.collection import collect_inputs
+    from neardup.documents.columns import Columns
     from neardup.documents.extraction.extractor import Extraction
     from neardup.evaluation.training.training_data import Source, told_apart
 

@@ -56,7 +56,7 @@ def _show(place: str, kind: str, checked: int, faults: list[str], checksums: boo
     elif not faults:
         echo(
             sayable(
-                f"{place} has no checksums, because an earlier version or Spark wrote it. "
+                f"{place} has no checksums, because an earlier version wrote it. "
                 "Its tables can be read."
             )
         )

@@ -19,15 +19,11 @@ from neardup.schema import Array
 UNIQUE, REPRESENTATIVE, SHORT, EQUAL, EXCEPTION, PASSED = range(6)
 
 
-def _chosen(kept: int, short: int, copies: int, low: int) -> int:
-    if kept:
-        return SHORT if short else REPRESENTATIVE if copies else UNIQUE
-    return EQUAL if short else EXCEPTION if low else PASSED
-
-
-_TABLE = [_chosen(n >> 3, n >> 2 & 1, n >> 1 & 1, n & 1) for n in range(16)]
-
-
+# By kept * 8 + too short * 4 + has copies * 2 + score below the threshold.
+_TABLE = [
+    *(PASSED, EXCEPTION, PASSED, EXCEPTION, EQUAL, EQUAL, EQUAL, EQUAL),
+    *(UNIQUE, UNIQUE, REPRESENTATIVE, REPRESENTATIVE, SHORT, SHORT, SHORT, SHORT),
+]
 _WORDS = ("unique", "representative", "too_short", "equal")
 
 

@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.ipc as ipc
 import pyarrow.types as pt
@@ -177,7 +179,7 @@ class ArrowSource(Source):
         """The kept rows of each chunk with all columns, and the number of documents in the
         chunk."""
         needed, position = self.needed(keep), 0
-        for part in self._parts(None):
+        for part in self._parts(None, self._mended):
             rows = slice(position, position + part.num_rows)
             if isinstance(part, LostRows):
                 part.check(needed[rows], self.path)
@@ -199,16 +201,54 @@ class ArrowSource(Source):
             rows += count
         return pa.concat_tables(tables), rows
 
-    def _parts(self, names: list[str] | None) -> Iterator[Part]:
+    def _parts(
+        self, names: list[str] | None, mended: Callable[[Iterator[Part]], Iterator[Part]] = iter
+    ) -> Iterator[Part]:
         """One document represents all lost rows of one place, because their number is unknown."""
         with self.opened(self._options(names)) as (reader, fault, _):
-            for batch in _each(reader):
+            for batch in mended(_each(reader)):
                 yield from pieces_of(batch, self.chunk_rows)
         if fault:
             yield LostRows(
                 1,
                 f"index at the end of the file is broken ({fault}); what was read stands before it",
             )
+
+    def _mended(self, batches: Iterator[Part]) -> Iterator[Part]:
+        """All columns of all batches. From the first batch on that could be read when only some of
+        its columns were compared, columns are read one by one, and broken ones are null."""
+        row = 1
+        for number, part in enumerate(batches):
+            if isinstance(part, LostRows) and self.watch.was_read(row):
+                yield from self._by_column(number, row, part)
+                return
+            yield part
+            row += part.num_rows
+
+    def _by_column(self, number: int, row: int, lost: LostRows) -> Iterator[Part]:
+        schema = self.stored_schema()
+        compared = wanted(self.watch.columns or Columns(), schema.names)
+        columns = {name: self._batches_of(name, number) for name in schema.names}
+        for parts in zip_longest(*columns.values(), fillvalue=lost):
+            by_name = dict(zip(schema.names, parts, strict=True))
+            sound = {n: p.column(0) for n, p in by_name.items() if not isinstance(p, LostRows)}
+            if not set(compared) <= set(sound):  # as when it was read for the first time
+                yield next(part for part in parts if isinstance(part, LostRows))
+                row += 1
+                continue
+            count = len(sound[compared[0]])
+            if broken := [field for field in schema if field.name not in sound]:
+                if not all(field.nullable for field in broken):
+                    lost.check(np.ones(1, bool), self.path)
+                self.watch.note_damage(self.file, lost.reason, row, count, broken)
+            whole = [sound.get(f.name, pa.nulls(count, f.type)) for f in schema]
+            yield pa.RecordBatch.from_arrays(whole, schema=schema)
+            row += count
+
+    def _batches_of(self, name: str, first: int) -> Iterator[Part]:
+        """One column of all batches from this one on."""
+        with self.opened(self._options([name])) as (reader, _, _):
+            yield from islice(_each(reader), first, None)
 
     def _options(self, names: list[str] | None) -> ipc.IpcReadOptions:
         options = ipc.IpcReadOptions()

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 from xml.etree import ElementTree
 
@@ -146,6 +145,8 @@ def _is_atom(tag: str) -> bool:
 
 def iso_date(written: str | None) -> str | None:
     """The date in ISO 8601. RSS has dates as in e-mails; other values stay as they are."""
+    from email.utils import parsedate_to_datetime
+
     if not written:
         return None
     for read in (datetime.fromisoformat, parsedate_to_datetime):
@@ -189,7 +190,9 @@ class FeedSource(Source):
     def items(self) -> list[FeedItem]:
         """Items with the ids and dates of documents. Unreadable content is an error of the file."""
         try:
-            items = feed_items(self.files.read_bytes(self.path), self.encoding)
+            data = self.files.read_bytes(self.path)
+            self.watch.check_block(1, data, self.file)
+            items = feed_items(data, self.encoding)
         except UnreadableError as error:
             raise unreadable(self.path, OSError(error.reason)) from None
         except OSError as error:

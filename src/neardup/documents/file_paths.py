@@ -30,7 +30,7 @@ from neardup.documents.open_files import Limits, OpenFiles
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.remote import Place, address_of, local_path, remote_files
 from neardup.documents.source import Source
-from neardup.documents.streams import CODECS, open_binary, unreadable, wide_encoding, with_wide
+from neardup.documents.streams import CODECS, open_binary, unreadable, wide_encoding
 from neardup.documents.warc import WarcSource
 from neardup.documents.xml import HEAD
 from neardup.documents.xml import SUFFIXES as XML
@@ -103,7 +103,8 @@ def reading_of(
             f"{file or path} cannot be read as {encoding}: its first bytes are no mark of that.",
             hint=f"state {encoding}-le or {encoding}-be, or leave --encoding out.",
         )
-    return with_wide(codec, encoding if wide is None else wide), None
+    wide = wide or encoding
+    return (f"{codec or ''}+{wide}" if wide else codec), None
 
 
 def _first_sign(path: Path, codec: str | None, files: OpenFiles, file: str) -> bytes:

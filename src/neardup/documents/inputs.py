@@ -142,7 +142,9 @@ def gather(
     feeds = [source for source in sources if isinstance(source, FeedSource)]
     for feed in feeds:
         feed.several = len(feeds) > 1
-    _check_files(sources)
+    for file, count in Counter(source.file for source in sources).items():
+        if count > 1:  # decisions could not distinguish them
+            raise InputError(f"Two inputs are called {file!r}.", hint="give them other names.")
     return sources, [entry.name for entry in entries.values()]
 
 
@@ -169,13 +171,6 @@ def _rename(entry: _Entry, name: str) -> None:
             hint="give it one name.",
         )
     entry.name, entry.given = name, True
-
-
-def _check_files(sources: Sequence[Source]) -> None:
-    """Refuses two sources of one name, which decisions could not distinguish."""
-    for file, count in Counter(source.file for source in sources).items():
-        if count > 1:
-            raise InputError(f"Two inputs are called {file!r}.", hint="give them other names.")
 
 
 def _names(given: Sequence[tuple[str | None, Any]]) -> list[str]:

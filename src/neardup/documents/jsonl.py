@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -251,9 +251,7 @@ def text_reason(name: str, kind: str) -> str:
 
 @dataclass
 class JsonlSource(BlockSource):
-    @property
-    def form(self) -> str:
-        return "jsonl"
+    form: ClassVar[str] = "jsonl"
 
     def whole(self, stream: IO[bytes], size: int) -> Iterator[bytes]:
         return whole_lines(stream, size, self.files.limits)

@@ -7,11 +7,13 @@ run continues with the others. Readable inputs must not change until the kept do
 from __future__ import annotations
 
 import glob
+import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
+from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +22,7 @@ from neardup import _native
 from neardup.documents.columns import Chunk, Columns, LostChunk, Mask, Rejected
 from neardup.documents.remote import WILDCARDS, Place, Remote
 from neardup.documents.source import Source
-from neardup.documents.streams import cause
+from neardup.documents.streams import cause, fault_of
 from neardup.errors import ChangedError, KeptError, UnreadableError
 from neardup.schema import Array
 
@@ -65,6 +67,7 @@ class Watch:
         self._lost: set[int] | None = None
         self.columns: Columns | None = None  # those that the run compares
         self.damage: list[str] = []  # what could not be written, although its rows are kept
+        self._damaged = 0, "", 0  # rows and columns of the last sentence of it
 
     def begin(self, path: Place, columns: Columns) -> None:
         self.columns, self.damage = columns, []
@@ -80,7 +83,15 @@ class Watch:
         whole = np.array([0, len(data)], np.int64)
         checksum = int(_native.bytes_digests(np.frombuffer(data, np.uint8), whole, 0)[0])
         # A source made from this one may read in blocks of another size.
-        if self._blocks.setdefault((row, len(data)), checksum) != checksum:
+        self.check_part(row, len(data), checksum, file)
+
+    def stream(self, stream: IO[bytes], file: str) -> IO[bytes]:
+        """The same for a file that is always read from its start: bytes are checked on their
+        way."""
+        return cast(IO[bytes], io.BufferedReader(_Watched(stream, self, file), _STREAMED))
+
+    def check_part(self, place: int, size: int, checksum: int, file: str) -> None:
+        if self._seen and self._blocks.setdefault((place, size), checksum) != checksum:
             raise changed(file, "was changed")
 
     def check_rows(self, row: int, texts: pa.Array, file: str) -> None:
@@ -104,6 +115,25 @@ class Watch:
         if self._lost is not None:
             self._lost.add(row)
 
+    def was_read(self, row: int) -> bool:
+        """Whether this run could read a row, which begins a part of the file."""
+        return self.columns is not None and row not in (self._lost or ())
+
+    def note_damage(
+        self, file: str, reason: str, row: int, rows: int, columns: Iterable[pa.Field]
+    ) -> None:
+        names = ", ".join(repr(field.name) for field in columns)
+        begin, before, end = self._damaged
+        if self.damage and (before, end) == (names, row):  # one sentence for adjacent parts
+            self.damage.pop()
+        else:
+            begin = row
+        self._damaged = begin, names, row + rows
+        self.damage.append(
+            f"{file}: {reason}; rows {begin:,} to {row + rows - 1:,} were written without a value "
+            f"of {names}, which cannot be read"
+        )
+
     def check_lost(self, row: int, reason: str, file: str) -> None:
         """Refuses a part that was readable before: it had a different number of rows, so all later
         rows would move."""
@@ -119,6 +149,39 @@ class Watch:
         now = _stamp(path)
         if now != self._seen:
             raise changed(file, "is gone" if now is None else "was changed")
+
+
+_STREAMED = 1 << 20  # bytes with one checksum
+
+
+class _Watched(io.RawIOBase):
+    """Gives out bytes in parts that begin at the same places at every reading."""
+
+    def __init__(self, stream: IO[bytes], watch: Watch, file: str) -> None:
+        self._stream, self._watch, self._file = stream, watch, file
+        self._at = self._crc = 0
+
+    @property
+    def fault(self) -> str | None:
+        return fault_of(self._stream)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._stream.read(min(len(buffer), _STREAMED - self._at % _STREAMED))
+        buffer[: len(data)] = data
+        self._at, self._crc = self._at + len(data), crc32(data, self._crc)
+        if not data or self._at % _STREAMED == 0:
+            part = _STREAMED if data else 0  # the end may be that of a part, too
+            self._watch.check_part(self._at, part, self._crc, self._file)
+            self._crc = 0 if data else self._crc  # the end may be read several times
+        return len(data)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._stream.close()
+        super().close()
 
 
 def _text_digests(texts: pa.Array) -> Array | None:

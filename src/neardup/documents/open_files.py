@@ -16,6 +16,7 @@ import io
 import os
 import threading
 import weakref
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
@@ -133,8 +134,9 @@ class OpenFiles:
 
     def _descriptor(self, path: Path) -> _Descriptor:
         known = self._open.get(path)
-        if known is not None and known.is_of(path):
-            return known
+        with suppress(OSError):  # it is gone, which opening it reports
+            if known is not None and os.path.samestat(os.stat(path), known.status):
+                return known
         descriptor = _Descriptor(path)
         with _LOCK:
             if known is not None or len(_HELD) < MOST_OPEN:
@@ -149,13 +151,7 @@ class _Descriptor:
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb", buffering=0)
         self.number = self._file.fileno()
-        self._status = os.fstat(self.number)
-
-    def is_of(self, path: Path) -> bool:
-        try:
-            return os.path.samestat(os.stat(path), self._status)
-        except OSError:
-            return False
+        self.status = os.fstat(self.number)
 
     def __del__(self) -> None:
         if hasattr(self, "_file"):

@@ -167,11 +167,7 @@ class ParquetSource(Source):
         compared = self.watch.columns and wanted(self.watch.columns, schema.names)
         if not compared or not set(compared) <= set(sound) or not all(f.nullable for f in broken):
             lost.check(np.ones(1, bool), self.path)
-        names = ", ".join(repr(field.name) for field in broken)
-        self.watch.damage.append(
-            f"{self.file}: {lost.reason}; rows {position + 1:,} to {position + lost.num_rows:,} "
-            f"were written without a value of {names}, which cannot be read"
-        )
+        self.watch.note_damage(self.file, lost.reason, position + 1, lost.num_rows, broken)
         for part in self.group(parquet, group, sound, skip=skip):
             if isinstance(part, LostRows):
                 part.check(np.ones(1, bool), self.path)
@@ -192,7 +188,7 @@ class ParquetSource(Source):
     def _parts(self, parquet: pq.ParquetFile, columns: list[str] | None) -> Iterator[Part]:
         """All rows in order. If a row group is broken, the groups are read one by one, because
         later ones may be readable."""
-        size, done = self._batch_rows(parquet), 0
+        size, done = self._batch_rows(parquet, range(parquet.num_row_groups)), 0
         faults = (self._group_fault(parquet, g) for g in range(parquet.num_row_groups))
         try:
             if not any(faults):
@@ -216,7 +212,7 @@ class ParquetSource(Source):
         reason = "it has fewer rows than the index says"
         try:
             for batch in parquet.iter_batches(
-                batch_size=self._batch_rows(parquet), row_groups=[group], columns=columns
+                batch_size=self._batch_rows(parquet, [group]), row_groups=[group], columns=columns
             ):
                 rest = batch.slice(min(skip, batch.num_rows))
                 skip -= batch.num_rows - rest.num_rows
@@ -309,23 +305,25 @@ class ParquetSource(Source):
             size += group_size
         return parts or [self]
 
-    def _batch_rows(self, parquet: pq.ParquetFile) -> int:
-        """The rows of a batch. A short file may repeat a long value of its dictionary without end,
-        so there the longest value counts."""
+    def _batch_rows(self, parquet: pq.ParquetFile, groups: Sequence[int]) -> int:
+        """The rows of a batch of these row groups. A short file may repeat a long value of its
+        dictionary without end, so there the longest value counts."""
         rows = min(self.chunk_rows, _rows_of_chunk(parquet.metadata))
         if self.size() > _PROBED_BYTES or rows * _decoded_size(parquet) < LARGE_BATCH:
             return rows
-        return max(1, min(rows, LARGE_BATCH // max(1, self._longest(parquet))))
+        return max(1, min(rows, LARGE_BATCH // max(1, self._longest(parquet, groups))))
 
-    def _longest(self, parquet: pq.ParquetFile) -> int:
+    def _longest(self, parquet: pq.ParquetFile, groups: Sequence[int]) -> int:
         """The length of the longest value of a dictionary; the first row of a group has it all."""
         schema = parquet.schema_arrow
         names = [field.name for field in schema if _is_text(field.type)]
         longest = 0
         with pq.ParquetFile(
-            pa.PythonFile(self.files.raw(self.path), "r"), read_dictionary=names
+            pa.PythonFile(self.files.raw(self.path), "r"),
+            metadata=parquet.metadata,
+            read_dictionary=names,
         ) as probed:
-            for group in range(probed.num_row_groups):
+            for group in groups:
                 if self._group_fault(probed, group):
                     continue
                 with suppress(*_BROKEN):  # a run rejects it

@@ -41,11 +41,6 @@ def packing_of(codec: str | None) -> str | None:
     return (codec or "").partition("+")[0] or None
 
 
-def with_wide(codec: str | None, encoding: str | None) -> str | None:
-    """A codec that also converts a file in UTF-16 or UTF-32 to UTF-8."""
-    return codec if encoding is None else f"{codec or ''}+{encoding}"
-
-
 def wide_of(codec: str | None) -> str | None:
     return (codec or "").partition("+")[2] or None
 

@@ -108,9 +108,12 @@ class WarcSource(Source):
         if start and start != b"WARC/":
             raise unreadable(self.path, OSError(f"expected WARC/ at its start, got {start!r}"))
 
+    def _stream(self) -> IO[bytes]:
+        return self.watch.stream(open_binary(self.path, self.codec, self.files), self.file)
+
     def chunks(self, columns: Columns) -> Iterator[WarcChunk | LostChunk]:
         refuse_others(columns, NAMES, self.file)
-        with open_binary(self.path, self.codec, self.files) as stream:
+        with self._stream() as stream:
             yield from self.chunks_of(stream, columns)
         if self._lost:
             extra = dict.fromkeys(columns.found(NAMES), pa.large_string())
@@ -169,7 +172,7 @@ class WarcSource(Source):
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:  # noqa: ARG002 (protocol)
         wanted = set(rows)
-        with open_binary(self.path, self.codec, self.files) as stream:
+        with self._stream() as stream:
             by_row = {r: page for r, page in enumerate(self._pages(stream), 1) if r in wanted}
         texts = self.table(list(by_row.values()))["text"].to_pylist()
         known = dict(zip(by_row, texts, strict=True))
@@ -177,7 +180,7 @@ class WarcSource(Source):
 
     def kept(self, keep: Mask) -> tuple[pa.Table, int]:
         parts, row = [], 0
-        with open_binary(self.path, self.codec, self.files) as stream:
+        with self._stream() as stream:
             for chunk in self.chunks_of(stream, Columns()):
                 table = pa.table(self.table(chunk.pages)).select(list(NAMES))
                 mask = [bool(k) for k in keep[row : row + len(table)]]
@@ -189,7 +192,7 @@ class WarcSource(Source):
 
     def copy_records(self, keep: Mask, write: Write) -> int:
         """Calls ``write`` with each record that stays, and returns the number of documents."""
-        with open_binary(self.path, self.codec, self.files) as stream:
+        with self._stream() as stream:
             return self.copy_from(stream, keep, write)
 
     def copy_from(self, stream: IO[bytes], keep: Mask, write: Write) -> int:

@@ -21,8 +21,8 @@ import pyarrow as pa
 from neardup import _native
 from neardup.artefacts.calibration import Calibration
 from neardup.decisions.order import rank_of_all
-from neardup.documents import Collection
 from neardup.documents.clashes import Shared
+from neardup.documents.collection import Collection
 from neardup.documents.columns import OURS
 from neardup.documents.remote import Place, address_of
 from neardup.engines.batch.batch_run import find_kinds, run
@@ -30,8 +30,6 @@ from neardup.engines.batch.intake import counts_while_reading
 from neardup.engines.batch.journal import Journal
 from neardup.engines.batch.table_pass import with_artefacts
 from neardup.errors import ConservationError, UsageError
-from neardup.passages.passage_tables import passages_of
-from neardup.passages.search import PassageSettings
 from neardup.plan import Plan
 from neardup.progress import LOG, Logged, Progress, Silent
 from neardup.runs.kind_pass import UNKNOWN, PairKinds, kind_counts
@@ -81,6 +79,9 @@ def with_boilerplate(collection: Collection, plan: Plan, progress: Progress) -> 
     """The plan with the texts that sources repeat, if its method asks for them."""
     if not plan.method.asks_boilerplate:
         return plan
+    from neardup.passages.passage_tables import passages_of
+    from neardup.passages.search import PassageSettings
+
     settings = PassageSettings(
         min_words=_STANDING_WORDS,
         workers=plan.workers,
@@ -119,9 +120,7 @@ def _on_spark(collection: Collection, plan: Plan, progress: Progress) -> Result:
             "kinds": kind_counts(tables.decisions),
         }
     )
-    result.info["counts"] = vars(result.counts)
-    result.info["mostly_rejected"] = rejections(result)
-    _check_conservation(result, spark_result.counts.documents)
+    _account(result, spark_result.counts.documents)
     if plan.signatures:
         result.signatures = spark_result.write_signatures
     else:
@@ -226,9 +225,7 @@ def make_result(
     )
     if collection.inputs.mapped:
         result.info["by_name"] = True
-    result.info["counts"] = vars(result.counts)
-    result.info["mostly_rejected"] = rejections(result)
-    _check_conservation(result, intake.total)
+    _account(result, intake.total)
     return result
 
 
@@ -250,8 +247,11 @@ def _from_anywhere(path: Place | str) -> str:
     return address.again if address else str(path)
 
 
-def _check_conservation(result: Result, total: int) -> None:
+def _account(result: Result, total: int) -> None:
+    """Adds the counts to the description of the result, and checks that no document is lost."""
     counts = result.counts
+    result.info["counts"] = vars(counts)
+    result.info["mostly_rejected"] = rejections(result) if counts.rejected else []
     if total != counts.documents or total != counts.kept + counts.duplicates + counts.rejected:
         raise ConservationError(
             f"{total} documents were read, but {counts.sentence()}.",

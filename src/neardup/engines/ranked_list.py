@@ -35,10 +35,12 @@ import pyarrow.types as pt
 
 from neardup import _native
 from neardup.decisions.order import sortable
-from neardup.documents import Collection, Columns, Rejected, collect
+from neardup.documents.collection import Collection, collect
 from neardup.documents.columns import (
     DEFAULT_ID,
     Column,
+    Columns,
+    Rejected,
     is_missing,
     json_like,
     text_column,

@@ -15,7 +15,7 @@ from typing import Any, Unpack
 import pyarrow as pa
 
 from neardup.arguments import ReadingArguments, documented
-from neardup.documents import Collection, collect
+from neardup.documents.collection import Collection, collect
 from neardup.documents.extraction.extractor import Extraction
 from neardup.errors import SettingsError
 from neardup.evaluation.evaluation_report import Section, save_report, write_report

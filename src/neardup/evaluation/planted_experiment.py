@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from neardup.documents import Collection, collect
+from neardup.documents.collection import Collection, collect
 from neardup.engines.batch.batch_run import run
 from neardup.engines.batch.table_pass import with_artefacts
 from neardup.engines.execution import make_result

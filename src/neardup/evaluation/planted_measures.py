@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.documents import Collection
+from neardup.documents.collection import Collection
 from neardup.documents.memory_tables import arrow_source
 from neardup.engines.execution import execute
 from neardup.evaluation.scored_pairs import ScoredPairs, of_result

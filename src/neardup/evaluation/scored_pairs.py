@@ -30,7 +30,7 @@ from neardup.artefacts.model import ModelNeed
 from neardup.decisions.clusters import average_clusters, components, rule_clusters
 from neardup.decisions.order import plain
 from neardup.decisions.rule import decide
-from neardup.documents import Collection
+from neardup.documents.collection import Collection
 from neardup.engines.batch.intake import take_in
 from neardup.engines.execution import execute
 from neardup.errors import SettingsError

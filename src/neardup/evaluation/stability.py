@@ -15,7 +15,8 @@ import pyarrow.compute as pc
 from neardup.artefacts.idf import IdfTable
 from neardup.artefacts.idf_agreement import LONGEST, Signatures
 from neardup.decisions.order import plain
-from neardup.documents import Columns, collect
+from neardup.documents.collection import collect
+from neardup.documents.columns import Columns
 from neardup.engines.batch.table_pass import Pass, Seen, count
 from neardup.progress import Progress, Silent
 from neardup.settings import check_positive, worker_count

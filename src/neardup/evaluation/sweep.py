@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from neardup.artefacts.artefact import ReadyNeed
-from neardup.documents import Collection
+from neardup.documents.collection import Collection
 from neardup.evaluation import scored_pairs
 from neardup.evaluation.measurement import Measured, Truth, measure
 from neardup.evaluation.scored_pairs import ScoredPairs

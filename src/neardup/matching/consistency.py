@@ -174,13 +174,6 @@ def _low_threshold(documents: int, curve: Curve) -> float | None:
     return threshold if threshold < GENERAL and believed else None
 
 
-def consistency_at(curve: Curve, threshold: float) -> float:
-    """The mean of what J adds up, over the documents in groups: 1 where nothing is in doubt."""
-    step = int(np.abs(curve.thresholds - threshold).argmin())
-    linked = int(curve.linked[step])
-    return float(curve.consistency[step]) / linked + EXPECTED if linked else 1.0
-
-
 def expected_quality(passing: int, near: float, curve: Curve, threshold: float) -> Expected | None:
     """What can be known without labels of the pairs that pass. What is inconsistent speaks against
     them; pairs ``near`` the threshold that do not pass may be duplicates that were missed. How far
@@ -188,7 +181,10 @@ def expected_quality(passing: int, near: float, curve: Curve, threshold: float) 
     of itself")."""
     if not passing:
         return None
-    doubt = 1 - consistency_at(curve, threshold)
+    step = int(np.abs(curve.thresholds - threshold).argmin())
+    linked = int(curve.linked[step])
+    # The mean of what J adds up, over the documents in groups: 1 where nothing is in doubt.
+    doubt = 1 - (float(curve.consistency[step]) / linked + EXPECTED if linked else 1.0)
     right, found = 1 - WRONG_AT_MOST * doubt, passing / (passing + near)
     shares = (
         1 - WRONG * doubt,

@@ -7,6 +7,10 @@ the prefixes, so few documents meet. The filter is complete in any order, so the
 and cannot change the result. Unique features, which are most features of running text, give no
 keys.
 
+Words and short q-grams are common, so nearly all documents meet by one of them. A method that says
+how many of its keys a pair must share (``least``) has its pairs counted over the lists of documents
+by key instead, as long as that is cheap; beyond it, the documents are walked as any hot group is.
+
 ``refine`` revises hot groups of shared keys. If their members are similar, such as a thousand
 versions of one text, the rule compares each with the few that are kept, and the group may stay
 large. If they are not, such as one template filled with different facts, all would be kept and
@@ -17,7 +21,7 @@ they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -40,48 +44,72 @@ MOST_COUNT_SLOTS = 1 << 27  # bytes
 FEWEST_COUNT_SLOTS = 1 << 12
 BLOCK_FEATURES = 4 << 20
 PART_KEYS = 8 << 20
+# Entries of groups that are counted for a document, on average: less than a millisecond.
+MOST_COUNTED = 1 << 18
 
 
 def rare_candidates(way: RarePrefix, leaders: Leaders, verify: Verify) -> Candidates:
-    groups = _rare_groups(leaders.long, leaders, way.rare_keys)
+    counted = None if way.least is None else _counted_pairs(way, way.least, leaders)
+    if counted is not None:
+        return Candidates(verify(*counted), Groups.concat([]), verify)
+    groups = _rare_groups(leaders.long, leaders, way)
     assert groups is not None  # no limit on pairs was set
     a, b, hot = pairs_within(distinct(groups), leaders.most_pairs)
     return Candidates(verify(a, b), hot, verify)
 
 
+def _counted_pairs(
+    way: RarePrefix, least: Callable[[Array], Array], leaders: Leaders
+) -> tuple[Array, Array] | None:
+    """The pairs that share as many keys as they must, by counting; None if they are too many."""
+    sizes = leaders.store.lengths[leaders.order]
+    places = leaders.long[np.argsort(sizes[leaders.long], kind="stable")]
+    groups = _rare_groups(places, leaders, way, named=np.arange(len(places)))
+    assert groups is not None
+    members, needed = groups.members, least(sizes[places]).astype(np.int32)
+    limits = MOST_COUNTED * len(places), leaders.most_pairs
+    pairs = _native.larger_pairs(members.values, groups.probes, members.offsets, needed, *limits)
+    return None if pairs is None else (places[pairs[0]], places[pairs[1]])
+
+
 def _rare_groups(
-    places: Array, leaders: Leaders, rare_keys: RareKeys, *, most_pairs: int | None = None
+    places: Array,
+    leaders: Leaders,
+    way: RarePrefix,
+    *,
+    named: Array | None = None,
+    most_pairs: int | None = None,
 ) -> Groups | None:
-    """Groups of ``places`` that share a key; None if they have more than ``most_pairs`` pairs."""
+    """Groups of ``places`` that share a key, or of the names given for them; None if they have more
+    than ``most_pairs`` pairs."""
     if not len(places):
         return Groups.concat([])
     codes = None if leaders.codes is None else leaders.codes[places]
+    names = places if named is None else named
     parts, pairs = [], 0
-    for keys, probes in _rare_keys(places, leaders.order, rare_keys, leaders.store):
+    for keys, probes in _rare_keys(places, leaders.order, way, leaders.store):
         groups = share_keys(keys, probes, codes)
         pairs += pair_count(groups)
         if most_pairs is not None and pairs > most_pairs:
             return None
-        parts.append(_named(groups, places))
+        members = Ragged(names[groups.members.values], groups.members.offsets)
+        parts.append(Groups(members, groups.probes))
     return Groups.concat(parts)
 
 
-def _named(groups: Groups, places: Array) -> Groups:
-    return Groups(Ragged(places[groups.members.values], groups.members.offsets), groups.probes)
-
-
 def _rare_keys(
-    places: Array, order: Array, rare_keys: RareKeys, store: EvidenceStore
+    places: Array, order: Array, way: RarePrefix, store: EvidenceStore
 ) -> Iterator[tuple[Ragged, Array]]:
     """Keys of the documents at ``places``, one part of the key space at a time."""
     features = int(store.lengths[order[places]].sum())
     counts = np.zeros(_slots(features, store.limit), np.uint8)
     for evidence, _ in evidence_blocks(places, order, store):
-        _native.count_features(_features(evidence), counts)
+        sets = evidence if way.features is None else way.features(evidence)
+        _native.count_features(_features(sets), counts)
     # The keys are selected once for all parts, because looking up the counts is what costs.
     key_store = EvidenceStore(np.uint64, limit=store.limit // 2, folder=store.folder)
     try:
-        yield from _key_parts(key_store, places, order, rare_keys, store, counts)
+        yield from _key_parts(key_store, places, order, way.rare_keys, store, counts)
     finally:  # the caller may stop before the last part
         key_store.close()
 
@@ -164,7 +192,7 @@ def refine(hot: Groups, leaders: Leaders, rare_keys: RareKeys | None, verify: Ve
     unlike = _share_alike(hot, verify) < ALIKE
     places = np.unique(hot.where(unlike).members.values)
     as_many = pair_count(hot.where(unlike))
-    again = _rare_groups(places, leaders, rare_keys, most_pairs=as_many)
+    again = _rare_groups(places, leaders, RarePrefix(rare_keys), most_pairs=as_many)
     if again is None:
         return hot
     return distinct(Groups.concat([hot.where(~unlike), again]))

@@ -34,7 +34,8 @@ class Scorer:
 
     def __init__(self, method: Method, artefacts: Artefacts = NO_ARTEFACTS) -> None:
         self.method = method
-        calibration = _calibration(artefacts) if method.calibrate else None
+        stored = artefacts.get(Calibration.kind) if method.calibrate else None
+        calibration = stored if isinstance(stored, Calibration) else None
         consistent = method.calibration == consistency.RULE
         self.consistency = calibration if consistent else None
         listing = calibration is not None and len(calibration.digests) > 0
@@ -143,11 +144,6 @@ class Scorer:
         """Keys by which documents of listed pairs meet: their rare features."""
         entries = self.method.rare_entries(evidence, 1).entries
         return Ragged((entries.values >> np.uint64(32)) * SPREAD ^ _EXCEPTION, entries.offsets)
-
-
-def _calibration(artefacts: Artefacts) -> Calibration | None:
-    calibration = artefacts.get(Calibration.kind)
-    return calibration if isinstance(calibration, Calibration) else None
 
 
 def one_with_each(rows: Sequence[Array], evidence: Array) -> tuple[Ragged, Array, Array]:

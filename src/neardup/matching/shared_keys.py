@@ -23,7 +23,7 @@ from neardup.matching.postings import Signed
 from neardup.matching.rare import refine
 from neardup.matching.verify import Pairs
 from neardup.methods.meeting import SharedKeys
-from neardup.schema import Array, Ragged
+from neardup.schema import Array
 
 SMALL_GROUP = 128  # larger groups of a weak key are near copies, or the table does not fit
 
@@ -40,7 +40,8 @@ def key_candidates(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candida
 
     # Rare features may find pairs that share no key; they are left out, so that engines agree.
     def verify_sharing(a: Array, b: Array) -> Pairs:
-        return verify(*_that_share_one(keys, probes, a, b))
+        shared = _native.share_key(keys.values, keys.offsets, probes, a, b).view(np.bool_)
+        return verify(a[shared], b[shared])
 
     hot = refine(hot, leaders, way.rare_keys, verify)
     a, b, hot = pairs_within(hot, leaders.most_pairs - len(a))
@@ -55,7 +56,9 @@ def _several(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candidates:
     a, b, _, capped = sharing_pairs(small, len(keys), way.least, leaders.most_compared)
 
     def verify_sharing(a: Array, b: Array) -> Pairs:
-        return verify(*_that_share(keys, probes, way.least, a, b))
+        """Only pairs that share so many keys with which one of the two searches."""
+        shared = _native.shared_keys(keys.values, keys.offsets, probes, a, b) >= way.least
+        return verify(a[shared], b[shared])
 
     c, d, hot = pairs_within(large, leaders.most_pairs)
     verified = Pairs.concat([verify(a, b), verify_sharing(c, d)]).distinct()
@@ -77,18 +80,6 @@ def sharing_pairs(
     members = groups.members
     columns = members.values, groups.probes, members.offsets
     return _native.sharing_pairs(*columns, documents, least, most)
-
-
-def _that_share_one(keys: Ragged, probes: Array, a: Array, b: Array) -> tuple[Array, Array]:
-    """The pairs that ``share_keys`` would have put into one group."""
-    shared = _native.share_key(keys.values, keys.offsets, probes, a, b).view(np.bool_)
-    return a[shared], b[shared]
-
-
-def _that_share(keys: Ragged, probes: Array, least: int, a: Array, b: Array) -> tuple[Array, Array]:
-    """Those of the pairs that share so many with which one of the two looks; keys are sorted."""
-    shared = _native.shared_keys(keys.values, keys.offsets, probes, a, b) >= least
-    return a[shared], b[shared]
 
 
 class KeyPostings:

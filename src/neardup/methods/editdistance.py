@@ -5,9 +5,10 @@ replace (Levenshtein) between the normal forms s and t. An edit destroys at most
 ``|s| + q − 1`` q-grams of a padded string. Strings within k edits therefore share at least
 ``max(|s|, |t|) + q − 1 − kq`` of them (count filter), and their lengths differ by at most k (length
 filter). With n characters, a partner has at most n / t and needs at most ``k = (1 − t)·n / t``
-edits; so, of the q-grams in the order of their hashes, one of the first ``kq + 1`` is common. These
-are the keys, and no pair is missed if ``q·(1 − t) ≤ 1``. The n-th occurrence of a q-gram is a
-q-gram of its own.
+edits; so, of the q-grams in any one order, m of the first ``kq + m`` are common. A collection
+takes the rarest q-grams and half of what must be common as m (``matching/rare.py``); a document
+alone takes those of smallest hash and m = 1. No pair is missed if ``q·(1 − t) ≤ 1``. The n-th
+occurrence of a q-gram is a q-gram of its own.
 
 The third filter of the paper, positions that differ by at most k, is not used: RapidFuzz stops a
 comparison as soon as it exceeds k, which costs less. A document with many characters would have
@@ -17,6 +18,7 @@ thousands of keys: beyond ``max_chars`` it is a duplicate only of an equal one.
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -30,7 +32,7 @@ from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
 from neardup.features.chunks import scrambled
 from neardup.methods.base import Method, Prepared, Scores
 from neardup.methods.idf_terms import equal_evidence
-from neardup.methods.meeting import SPREAD
+from neardup.methods.meeting import SPREAD, Meeting, RarePrefix, Rarity
 from neardup.methods.overlap import agreeing
 from neardup.methods.parameters import require
 from neardup.methods.preparation import evidence_digests, read_words
@@ -98,11 +100,10 @@ class EditDistance(Method):
         reading = read_words(batch, self.text)
         evidence = self._strings(batch)
         digests = evidence_digests(evidence, np.zeros(len(evidence), np.bool_))
-        keys = [self._keys(evidence[row], digests[row, :1]) for row in range(len(evidence))]
-        sizes = np.array([len(one) for one in keys], np.int64)
+        keys = self._keys(evidence, digests[:, 0])
         return Prepared(
-            keys=Ragged(np.concatenate([np.empty(0, np.uint64), *keys]), offsets_of(sizes)),
-            probes=sizes.astype(np.int32),
+            keys=keys,
+            probes=keys.lengths.astype(np.int32),
             evidence=evidence,
             digests=digests,
             text_digests=reading.text_digests,
@@ -121,14 +122,46 @@ class EditDistance(Method):
         sizes = np.array([len(row) for row in rows], np.int64)
         return Ragged(np.concatenate([np.empty(0, np.uint32), *rows]), offsets_of(sizes))
 
-    def _keys(self, string: Array, digest: Array) -> npt.NDArray[np.uint64]:
-        if not 0 < len(string) <= self.max_chars:
-            return np.asarray(digest, np.uint64)
-        most = int((1 - self.fraction) * len(string) / self.fraction)  # edits to any partner
-        edits = most if self.distance is None else min(most, self.distance)
-        tokens = _tokens(string, self.q)
-        count = min(edits * self.q + 1, len(tokens))
-        return np.partition(tokens, count - 1)[:count]
+    @property
+    def meeting(self) -> Meeting:
+        return Meeting(RarePrefix(self.rare_keys, self._grams, self._keys_shared))
+
+    def rare_keys(self, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
+        grams, sizes = self._grams(evidence), evidence.lengths
+        first = self._destroyed(sizes) + self._keys_shared(sizes)
+        keys, ends, probes = _native.rare_prefixes(
+            grams.values, grams.offsets, first, rarity.counts, False, *rarity[1:]
+        )
+        return Ragged(keys, ends), probes
+
+    def _keys_shared(self, sizes: Array) -> Array:
+        """Half of the q-grams that a string shares with any longer one that passes."""
+        return np.asarray(np.maximum(sizes + self.q - self._destroyed(sizes) >> 1, 1))
+
+    def _destroyed(self, sizes: Array) -> Array:
+        """How many q-grams of strings of these sizes the edits to any partner can destroy."""
+        t = self.fraction
+        edits = sizes * (t.denominator - t.numerator) // t.numerator
+        edits = edits if self.distance is None else np.minimum(edits, self.distance)
+        return np.asarray(self.q * edits)
+
+    def _keys(self, evidence: Ragged, digests: Array) -> Ragged:
+        """From the document alone: its q-grams of smallest hash. A long one has its digest."""
+        grams, first = self._tokens(evidence), self._destroyed(evidence.lengths) + 1
+        rows = [grams[row][: first[row]] for row in range(len(grams))]
+        return _joined([row if len(row) else digests[i : i + 1] for i, row in enumerate(rows)])
+
+    def _grams(self, evidence: Ragged) -> Ragged:
+        tokens = self._tokens(evidence)
+        return Ragged((tokens.values >> np.uint64(32)).astype(np.uint32), tokens.offsets)
+
+    def _tokens(self, evidence: Ragged) -> Ragged:
+        """The q-grams of each string, sorted; a long one has none."""
+        short = (evidence.lengths > 0) & (evidence.lengths <= self.max_chars)
+        empty = np.empty(0, np.uint64)
+        return _joined(
+            [_tokens(evidence[i], self.q) if own else empty for i, own in enumerate(short.tolist())]
+        )
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         """The comparison of a pair ends when it has too many edits; its score is then 0."""
@@ -177,7 +210,8 @@ def _string(characters: Array) -> str:
 
 
 def _tokens(string: Array, q: int) -> npt.NDArray[np.uint64]:
-    """Hashes of the q-grams of the padded string, each mixed with the number of its occurrence."""
+    """Hashes of the q-grams of the padded string, each mixed with the number of its occurrence,
+    sorted."""
     padded = np.concatenate([[_BEFORE] * (q - 1), string, [_AFTER] * (q - 1)]).astype(np.uint64)
     count = len(padded) - q + 1
     grams = np.zeros(count, np.uint64)
@@ -186,4 +220,9 @@ def _tokens(string: Array, q: int) -> npt.NDArray[np.uint64]:
     order = np.argsort(grams, kind="stable")
     ranked = grams[order]
     occurrence = np.arange(count) - np.searchsorted(ranked, ranked)
-    return scrambled(ranked + occurrence.astype(np.uint64) * SPREAD)
+    return np.sort(scrambled(ranked + occurrence.astype(np.uint64) * SPREAD))
+
+
+def _joined(rows: Sequence[Array]) -> Ragged:
+    ends = offsets_of(np.array([len(row) for row in rows], np.int64))
+    return Ragged(np.concatenate([np.empty(0, np.uint64), *rows]), ends)

@@ -27,7 +27,8 @@ import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
-from neardup.artefacts.idf import FILTERS, IdfNeed, IdfTable, normalised_idf
+from neardup.artefacts.frequencies import normalised_idf
+from neardup.artefacts.idf import FILTERS, IdfNeed, IdfTable
 from neardup.features.vectors import MEASURES as VECTOR_MEASURES
 from neardup.methods.base import UNRELIABLE, Method, Prepared, Scores
 from neardup.methods.idf_terms import table_of

@@ -48,10 +48,14 @@ class SharedKeys:
 @dataclass(frozen=True)
 class RarePrefix:
     """The evidence is a set of 32-bit features, or of features in the upper and weights in the
-    lower half of 64 bits, and the threshold is on the overlap: documents meet that share one of the
-    features that are rarest in the collection (``matching/rare.py``)."""
+    lower half of 64 bits, or ``features`` makes such a set of it; the threshold is on the overlap:
+    documents meet that share one of the features that are rarest in the collection
+    (``matching/rare.py``). Where single features are common, as words are, ``least`` says how many
+    of its keys a document of a given size shares with any larger one that passes."""
 
     rare_keys: RareKeys
+    features: Callable[[Ragged], Ragged] | None = None
+    least: Callable[[Array], Array] | None = None
 
 
 @dataclass(frozen=True)

@@ -107,10 +107,16 @@ def measured(measure: str, s: Array, a: Array, b: Array) -> Array:
     return np.minimum(s / np.maximum(np.sqrt(a.astype(np.float64) * b), 1), 1.0)
 
 
-def prefix_sizes(measure: str, t: Fraction, sizes: Array) -> Array:
-    """|A| − least shared + 1: in any fixed order, every partner has one of so many first
-    features."""
-    return np.asarray(sizes - np.maximum(_least_shared(measure, t, sizes), 1) + 1)
+def prefix_sizes(measure: str, t: Fraction, sizes: Array, keys: Array | int = 1) -> Array:
+    """|A| − least shared + keys: in any fixed order, every partner has so many ``keys`` of the
+    first features; there are never more than must be shared."""
+    return np.asarray(sizes - np.maximum(_least_shared(measure, t, sizes), 1) + keys)
+
+
+def keys_counted(measure: str, t: Fraction, sizes: Array) -> Array:
+    """Half of what a set shares with any larger partner: with so many keys in common, pairs are
+    few, and the most frequent features are not among the keys."""
+    return np.asarray(np.maximum(_least_shared(measure, t, sizes) + 1 >> 1, 1))
 
 
 def _least_shared(measure: str, t: Fraction, a: Array) -> Array:
@@ -138,15 +144,15 @@ def _ceil(values: Array, by: int) -> Array:
 
 
 def rare_set_keys(
-    measure: str, t: Fraction, evidence: Ragged, rarity: Rarity
+    measure: str, t: Fraction, evidence: Ragged, rarity: Rarity, keys: Array | int = 1
 ) -> tuple[Ragged, Array]:
-    """``rare_keys`` for a measure on sets."""
-    sizes = prefix_sizes(measure, t, evidence.lengths)
+    """``rare_keys`` for a measure on sets; partners share at least ``keys`` of them."""
+    sizes = prefix_sizes(measure, t, evidence.lengths, keys)
     everything = measure == "containment"
-    keys, ends, probes = _native.rare_prefixes(
+    made, ends, probes = _native.rare_prefixes(
         evidence.values, evidence.offsets, sizes, rarity.counts, everything, *rarity[1:]
     )
-    return Ragged(keys, ends), probes
+    return Ragged(made, ends), probes
 
 
 NO_COUNTS = np.empty(0, np.uint8)

@@ -79,7 +79,8 @@ def prepared(
     marks = np.zeros(len(reading), np.uint8) if flags is None else flags.astype(np.uint8)
     if short.any():
         evidence = replaced(evidence, short, short_evidence(reading, evidence.values.dtype))
-        keys = replaced(keys, short, _short_keys(reading))
+        one_each = np.arange(len(reading) + 1, dtype=np.int64)
+        keys = replaced(keys, short, Ragged(reading.short_digests[:, 0].copy(), one_each))
         probes = np.where(short, 1, probes)
         marks = np.where(short, TOO_SHORT, marks).astype(np.uint8)
     return Prepared(
@@ -126,10 +127,6 @@ def short_evidence(reading: Reading, dtype: np.dtype[np.generic]) -> Ragged:
         features = features.astype(np.uint64) << np.uint64(32) | np.uint64(1)
     offsets = np.arange(len(reading) + 1, dtype=np.int64) * SHORT_ENTRIES
     return Ragged(np.ascontiguousarray(features.reshape(-1)), offsets)
-
-
-def _short_keys(reading: Reading) -> Ragged:
-    return Ragged(reading.short_digests[:, 0].copy(), np.arange(len(reading) + 1, dtype=np.int64))
 
 
 def replaced(rows: Ragged, where: npt.NDArray[np.bool_], by: Ragged) -> Ragged:

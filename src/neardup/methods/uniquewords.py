@@ -7,12 +7,12 @@ subsequence is the longest increasing run of places, found in n log n steps. Tex
 share unique words, but in another order, and errors of scanning only take words away.
 
 The common subsequence has at most as many words as both sequences have in common, so the prefix
-filter on the sets of words misses no pair.
+filter on the sets of words misses no pair. Words are common: pairs are counted by how many of the
+rarer words they share (``matching/rare.py``).
 """
 
 from __future__ import annotations
 
-import bisect
 import functools
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -25,8 +25,15 @@ from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
 from neardup.methods.base import Method, Prepared, Scores
 from neardup.methods.idf_terms import equal_evidence
-from neardup.methods.meeting import Meeting, Rarity, by_rare_prefix
-from neardup.methods.overlap import NO_COUNTS, agreeing, measured, rare_set_keys, shared_needed
+from neardup.methods.meeting import Meeting, RarePrefix, Rarity
+from neardup.methods.overlap import (
+    agreeing,
+    keys_counted,
+    measured,
+    own_set_keys,
+    rare_set_keys,
+    shared_needed,
+)
 from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparation import SHORT_ENTRIES, prepared, read_words
 from neardup.methods.thresholds import threshold_fraction
@@ -80,32 +87,30 @@ class UniqueWords(Method):
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
         reading = read_words(batch, self.text)
         evidence = sequences(reading.words)
-        keys, probes = self.rare_keys(evidence, Rarity(NO_COUNTS))
+        keys, probes = own_set_keys(self.measure, self.fraction, _words(evidence))
         return prepared(reading, evidence, keys, probes, evidence.lengths < self.min_unique)
 
     @property
     def meeting(self) -> Meeting:
-        return by_rare_prefix(self.rare_keys)
+        return Meeting(RarePrefix(self.rare_keys, least=self._keys_shared))
 
     def rare_keys(self, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
-        return rare_set_keys(self.measure, self.fraction, _words(evidence), rarity)
+        least = self._keys_shared(evidence.lengths)
+        return rare_set_keys(self.measure, self.fraction, _words(evidence), rarity, least)
+
+    def _keys_shared(self, sizes: Array) -> Array:
+        return keys_counted(self.measure, self.fraction, sizes)
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         """Pairs with too few words in common are not aligned."""
-        sizes = evidence.lengths
-        x, y = sizes[a], sizes[b]
+        x, y = evidence.lengths[a], evidence.lengths[b]
         needed = shared_needed(self.measure, self.fraction, x, y)
-        words = _words(evidence)
-        shared = _native.overlaps(words.values, words.offsets, a, b, needed)
-        for pair in np.flatnonzero(shared >= needed).tolist():
-            shared[pair] = in_order(evidence[int(a[pair])], evidence[int(b[pair])])
+        shared = _in_order(evidence, a, b, needed)
         passed, score = shared >= needed, measured(self.measure, shared, x, y)
         return self._with_short(evidence, a, b, passed, agreeing(score, passed, self.threshold))
 
     def whole_score(self, evidence: Ragged, a: Array, b: Array) -> Array:
-        pairs = zip(a.tolist(), b.tolist(), strict=True)
-        shared = np.array([in_order(evidence[i], evidence[j]) for i, j in pairs], np.int64)
-        sizes = evidence.lengths
+        shared, sizes = _in_order(evidence, a, b, np.zeros(len(a), np.int64)), evidence.lengths
         score = measured(self.measure, shared, sizes[a], sizes[b])
         return self._with_short(evidence, a, b, score >= self.threshold, score).score
 
@@ -140,15 +145,6 @@ def _words(evidence: Ragged) -> Ragged:
     return Ragged((evidence.values >> _HALF).astype(np.uint32), evidence.offsets)
 
 
-def in_order(one: Array, other: Array) -> int:
-    """The length of the longest common subsequence of two sequences without repeats."""
-    _, mine, theirs = np.intersect1d(
-        one >> _HALF, other >> _HALF, assume_unique=True, return_indices=True
-    )
-    low = np.uint64(0xFFFFFFFF)
-    places = (other[theirs] & low)[np.argsort(one[mine] & low)]
-    ends: list[int] = []  # of increasing runs, by length: the smallest last place
-    for place in places.tolist():
-        at = bisect.bisect_left(ends, place)
-        ends[at : at + 1] = [place]
-    return len(ends)
+def _in_order(evidence: Ragged, a: Array, b: Array, needed: Array) -> Array:
+    """The longest common subsequences, where they can have as many words as ``needed``."""
+    return _native.overlaps_in_order(evidence.values, evidence.offsets, a, b, needed)

@@ -16,7 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from neardup.documents import collect
+from neardup.documents.collection import collect
 from neardup.engines.execution import execute
 from neardup.engines.index.index import Index
 from neardup.papers.experiment import Experiment, Figure, Options, Row, Table, lines

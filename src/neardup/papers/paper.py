@@ -3,15 +3,17 @@
 A paper is one TOML file beside this module, and its name is that of the file everywhere: the recipe
 ``broder1997``, the experiment ``broder1997``, ``neardup papers broder1997``. A paper with several
 recipes or experiments has them under names of their own, such as ``conrad2003-identical``. The
-tables of the README and of docs/papers.md are written from these files. Works that the papers cite
-and that have no recipe are listed in ``CITED``.
+tables of the README and of docs/papers.md are written from these files. Works without a recipe that
+the papers cite, or that readers ask for, are listed in ``CITED``.
 """
 
 from __future__ import annotations
 
 import difflib
 import functools
+import re
 import tomllib
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,10 +27,19 @@ SOURCES = ("williams2013", "raveena2014", "conrad2003", "lecture", "montanari201
 SYSTEMS = (
     *("manber1994", "brin1995", "heintze1996", "broder1997", "gravano2001"),
     *("charikar2002", "chowdhury2002", "cooper2002", "park2002", "kolcz2004"),
-    *("henzinger2006", "manku2007", "theobald2008", "wang2009"),
-    *("ferro2011", "sood2011", "yalniz2011"),
+    *("henzinger2006", "manku2007", "theobald2008", "wang2009", "ferro2010"),
+    *("sood2011", "yalniz2011"),
 )
 ALL_AUTHORS = 3  # more are named "et al."
+LONG = 4  # letters; shorter words stand in every title
+_UNSAID = {
+    "al",
+    "and",
+    "by",
+    "et",
+    "paper",
+    "the",
+}  # in citations
 
 
 class Study(NamedTuple):
@@ -106,6 +117,10 @@ CITED = (
         "`--recipe broder1997` takes fingerprints of shingles, by another hash function.",
     ),
     Cited(
+        "Broder 1997, On the resemblance and containment of documents",
+        "`--method shingles` has both measures; `--recipe broder1997` is the run on the Web.",
+    ),
+    Cited(
         "Indyk & Motwani 1998, Approximate nearest neighbors",
         "`--method shingles --set keys=bands` finds pairs by locality-sensitive hashing.",
     ),
@@ -162,14 +177,14 @@ class Paper:
         return "\n".join([f"@{kind}{{{self.name},", *lines, "}"])
 
     def is_by(self, words: Iterable[str]) -> bool:
-        surnames = {author.split()[-1].casefold() for author in self.authors}
-        return all(word.casefold() in surnames for word in words)
+        surnames = {word for author in self.authors for word in _words(author.split()[-1])}
+        return surnames >= {*words} - {str(self.year)}
 
-    def mentions(self, words: Iterable[str]) -> bool:
-        """Whether the paper has all of the words, in any of its parts."""
+    def mentions(self, words: Iterable[str]) -> int:
+        """How many of the words the paper has, in any of its parts."""
         parts = (self.name, self.title, self.about, self.reproduces, *self.authors, *self.also)
-        text = " ".join((*parts, str(self.year), *self.recipes, *self.experiments)).casefold()
-        return all(word.casefold() in text for word in words)
+        text = " ".join(_words(" ".join((*parts, str(self.year), *self.recipes))))
+        return sum(word in text for word in words)
 
 
 @functools.cache
@@ -212,15 +227,31 @@ def look_up(written: str) -> list[Paper]:
     if name in found:
         return [found[name]]
     owners = [p for p in found.values() if name in p.recipes or name in p.experiments]
-    words = written.split()
+    words = _words(written)
+    titled = [p for p in found.values() if words and words == _words(p.title)]
     written_by = [p for p in found.values() if p.is_by(words)]
-    return owners or written_by or [p for p in found.values() if p.mentions(words)]
+    mentioning = [p for p in found.values() if p.mentions(words) == len(words)]
+    return owners or titled or written_by or mentioning
+
+
+def nearest(written: str) -> Paper | None:
+    """The paper that has most of the words, if it has two that are not short."""
+    words = [word for word in _words(written) if len(word) > LONG]
+    near = max(papers().values(), key=lambda paper: paper.mentions(words))
+    return near if near.mentions(words) > 1 else None
 
 
 def cited(written: str) -> list[Cited]:
     """Cited works without a recipe that have all the words."""
-    words = written.casefold().split()
-    return [one for one in CITED if all(word in one.work.casefold() for word in words)]
+    words = _words(written)
+    return [one for one in CITED if all(word in " ".join(_words(one.work)) for word in words)]
+
+
+def _words(text: str) -> list[str]:
+    """Letters and digits without accents, as people type them."""
+    folded = unicodedata.normalize("NFKD", text.casefold().replace("ł", "l"))
+    found = re.findall(r"[^\W_]+", "".join(c for c in folded if not unicodedata.combining(c)))
+    return [word for word in found if word not in _UNSAID]
 
 
 def named(name: str, known: Mapping[str, Any], what: str, hint: str) -> str:

@@ -20,8 +20,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import _native, schema
-from neardup.documents import Collection, Columns, DocumentBatch, collect
 from neardup.documents.clashes import Book
+from neardup.documents.collection import Collection, collect
+from neardup.documents.columns import Columns, DocumentBatch
 from neardup.documents.inputs import SOURCE, Inputs
 from neardup.documents.memory_tables import arrow_source
 from neardup.errors import InputError

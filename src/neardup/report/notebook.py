@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from neardup.report.html_page import Cell, Table, html, name, prose, style, table_html
-from neardup.report.side_by_side_page import fragment
+from neardup.report.side_by_side import fragment
 
 if TYPE_CHECKING:
     from neardup.runs.explanation import Explanation

@@ -33,7 +33,7 @@ from neardup.report.html_page import (
     wrapped,
 )
 from neardup.report.run_view import Run, Texts, cluster_numbers
-from neardup.report.side_by_side_page import fragment
+from neardup.report.side_by_side import fragment
 from neardup.schema import Array
 from neardup.text.alignment import align
 from neardup.wording import many, shortened

@@ -28,7 +28,6 @@ from neardup.report.html_page import (
 )
 from neardup.report.run_figures import by_kind, by_source, scores
 from neardup.report.run_lists import (
-    Cluster,
     Shown,
     duplicates,
     largest,
@@ -39,7 +38,7 @@ from neardup.report.run_lists import (
     weakest,
     weakest_pairs,
 )
-from neardup.report.run_view import Run, Texts, column_values, read_texts
+from neardup.report.run_view import Run, column_values, read_texts
 from neardup.runs.result import Result
 from neardup.wording import many, shortened
 
@@ -275,21 +274,18 @@ PLACES = {
 }
 
 
-def run_page(result: Result, info: dict[str, Any]) -> str:
-    """For the folder of a run, whose ``info`` says more than the result. References are not read
-    for it: a run against many must not wait."""
-    return _page(Run(result, info))
-
-
 def report_page(result: Result, by: str | None = None) -> str:
     """``by``: a column of the documents; the shares of its values are listed."""
     groups = column_values(result, by) if by else None
-    return _page(Run(result, result.info, by, groups, references=True))
+    return run_page(Run(result, result.info, by, groups, references=True))
 
 
-def _page(run: Run) -> str:
+def run_page(run: Run) -> str:
     clusters, pairs = largest(run), weakest(run)
-    texts = _texts(run, clusters, pairs)
+    weakest_of = [one.weakest for one in clusters if one.weakest]
+    ids = {id: None for pair in [*weakest_of, *pairs] for id in (pair.kept_id, pair.id)}
+    members = {row["id"]: None for one in clusters for row in one.members}
+    texts = read_texts(run, list(ids), list(members))
     parts = [
         accounts(run),
         by_source(run),
@@ -306,13 +302,6 @@ def _page(run: Run) -> str:
         further(pairs),
     ]
     return page(title(run), [top(run), _contents(parts), *parts], "side_by_side", "run_report")
-
-
-def _texts(run: Run, clusters: list[Cluster], pairs: list[Shown]) -> Texts:
-    weakest_of = [one.weakest for one in clusters if one.weakest]
-    ids = {id: None for pair in [*weakest_of, *pairs] for id in (pair.kept_id, pair.id)}
-    members = {row["id"]: None for one in clusters for row in one.members}
-    return read_texts(run, list(ids), list(members))
 
 
 def _contents(parts: list[Html]) -> str:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from neardup import schema
 from neardup.decisions.order import plain
-from neardup.documents import Columns
+from neardup.documents.columns import Columns
 from neardup.documents.lost import check_unchanged
 from neardup.errors import NeardupError, SettingsError
 from neardup.methods import registry

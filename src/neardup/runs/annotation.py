@@ -16,10 +16,10 @@ from typing import IO, Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from neardup.documents import Chunk, Collection, Columns
 from neardup.documents.arrow import ArrowSource
 from neardup.documents.block_source import LineWriter
-from neardup.documents.columns import Mask
+from neardup.documents.collection import Collection
+from neardup.documents.columns import Chunk, Columns, Mask
 from neardup.documents.csv import CsvSource
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.feeds import FeedSource

@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.decisions.policy import ACTIONS, DROP, KEEP, LINK, MERGE, REVIEW, Policy, read_policy
-from neardup.documents import Collection
+from neardup.documents.collection import Collection
 from neardup.documents.columns import DEFAULT_ID, Mask
 from neardup.documents.kept import groups_of, names_of
 from neardup.errors import ConservationError, SettingsError

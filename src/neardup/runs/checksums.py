@@ -108,9 +108,11 @@ class Checksums:
         return there if self.digests is None else there or name in self.digests
 
     def check(self, name: str) -> Path:
-        """The path of a file whose content is what was written."""
+        """The path of a file whose content is what was written, or of a folder of such files."""
         path = self.folder / name
-        if fault := self._fault(name):
+        if path.is_dir():
+            self.check_below(name)
+        elif fault := self._fault(name):
             raise damaged(path, fault)
         return path
 
@@ -122,10 +124,14 @@ class Checksums:
             raise damaged(self.folder / name, _CHANGED)
 
     def check_below(self, name: str) -> None:
-        """Checks all files of a folder within the folder."""
-        for each in self.digests or ():
-            if each.startswith(f"{name}/"):
-                self.check(each)
+        """Checks all files of a folder within the folder. Spark leaves files whose names begin with
+        ``_`` or a dot, which no reader of tables opens."""
+        if self.digests is None:
+            return
+        known = {each for each in self.digests if each.startswith(f"{name}/")}
+        visible = (path for path in (self.folder / name).rglob("[!_.]*") if path.is_file())
+        for each in known | {path.relative_to(self.folder).as_posix() for path in visible}:
+            self.check(each)
 
     def faults(self) -> list[str]:
         """One sentence for each file that is damaged or missing."""

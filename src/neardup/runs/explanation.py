@@ -198,7 +198,7 @@ class Explanation:
 
     def to_html(self) -> str:
         """One page that needs nothing else, no script either."""
-        from neardup.report.side_by_side_page import explanation_page
+        from neardup.report.side_by_side import explanation_page
 
         return explanation_page(self)
 

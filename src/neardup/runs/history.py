@@ -72,20 +72,42 @@ A = TypeVar("A", bound=Application)
 
 
 def apply_to(run: Path, make: Callable[[], A]) -> tuple[Step, A]:
-    """Write what ``make`` returns as the application that is in effect from now on."""
+    """Write what ``make`` returns as the application that is in effect from now on. If the last one
+    is the same, for example because a command is repeated whose process was killed before it could
+    report, then that one stays in effect and none is added."""
     with _alone(run):
         _sweep(run)
         applied, target = make(), next_folder(run)
         unfinished = target.with_name(DRAFT)
         try:
             applied.write(unfinished, run)
-            sync_tree(unfinished)
-            os.replace(unfinished, target)
-            sync([target.parent, run])
-        except BaseException:
+            if not _in_effect(run, unfinished):
+                sync_tree(unfinished)
+                _move(unfinished, target)
+            sync([run])
+        finally:
             _sweep(run)
-            raise
         return steps(run)[-1], applied
+
+
+def _in_effect(run: Path, unfinished: Path) -> bool:
+    """Whether the last application is undamaged and the same as this one; then it is synced."""
+    last = steps(run)[-1:]
+    same = any(step.info == _info(unfinished) for step in last)
+    if not same or Checksums(last[0].folder).faults():
+        return False
+    sync([run / FOLDER])
+    return True
+
+
+def _move(old: Path, new: Path) -> None:
+    """A rename in one folder that is on the disk, or did not happen as far as we can help it."""
+    os.replace(old, new)
+    try:
+        sync([new.parent])
+    except BaseException:
+        os.replace(new, old)
+        raise
 
 
 def undo(run: Path, *, force: bool = False) -> tuple[Step, Step | None]:
@@ -101,8 +123,7 @@ def undo(run: Path, *, force: bool = False) -> tuple[Step, Step | None]:
             )
         if not force:
             _check_untouched(applied[-1])
-        os.replace(applied[-1].folder, applied[-1].folder.with_name(_GONE))
-        sync([run / FOLDER])
+        _move(applied[-1].folder, applied[-1].folder.with_name(_GONE))
         _sweep(run)
         sync([run])
         return applied[-1], applied[-2] if len(applied) > 1 else None

@@ -21,14 +21,16 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import files
-from neardup.documents import Chunk, Collection, DocumentBatch, Rejected
 from neardup.documents.arrow import ArrowSource
 from neardup.documents.block_source import BlockSource
+from neardup.documents.collection import Collection
+from neardup.documents.columns import Chunk, DocumentBatch, Rejected
 from neardup.documents.folder import FolderSource
 from neardup.documents.lost import LostSource
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.remote import Place, Remote
 from neardup.errors import InputError, UsageError
+from neardup.runs.checksums import digests_of, file_digest
 from neardup.schema import Array, Ragged
 
 STATE = "journal.json"
@@ -172,15 +174,22 @@ def _stamp_of(source: Any) -> Any:
     return hashlib.sha256(json.dumps(stamps).encode()).hexdigest()
 
 
-def stamp(*paths: Place | None) -> list[int] | None:
-    """Size and time of the first of the paths that exists."""
+def stamp(*paths: Place | None) -> Any:
+    """What the first of the paths that exists holds: digests of files, whose size and time may stay
+    the same when they change; size and time of a file in a store, which would be fetched."""
     for path in paths:
         if isinstance(path, Remote):
             return [*(path.now() or ())]
         if path is not None and path.exists():
-            status = path.stat()
-            return [status.st_size, status.st_mtime_ns]
+            return digests_of(path) if path.is_dir() else _digest(path)
     return None
+
+
+def _digest(path: Path) -> str | None:
+    try:
+        return file_digest(path)
+    except OSError:  # as an input it is rejected, in this run and in the one that goes on
+        return None
 
 
 def _check_same(

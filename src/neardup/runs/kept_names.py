@@ -16,7 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
-from neardup.documents import Collection, Columns, Rejected
+from neardup.documents.collection import Collection
+from neardup.documents.columns import Columns, Rejected
 from neardup.runs.checksums import Checksums, read_table
 from neardup.schema import Array
 

@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.decisions.kinds import Kinds, aligned_kinds, by_digests
-from neardup.documents import Collection, Columns
-from neardup.runs.outcome import Outcome
-from neardup.runs.texts_again import Keys, Means, TextsAgain, place_keys, places, reread, text_keys
+from neardup.decisions.kinds import Kinds, aligned_kinds
+from neardup.documents.collection import Collection
+from neardup.documents.columns import Columns
+from neardup.runs.texts_again import Keys, Means, TextsAgain, place_keys, places, reread
 from neardup.schema import DUPLICATE, KINDS, Array, slices_of
 
 if TYPE_CHECKING:
@@ -58,14 +58,6 @@ def kind_counts(decisions: pa.Table) -> dict[str, int]:
     counted = pc.value_counts(aside.cast(pa.string())).to_pylist()
     counts = {row["values"] or UNKNOWN: row["counts"] for row in counted}
     return {kind: counts[kind] for kind in (*KINDS, UNKNOWN) if kind in counts}
-
-
-def pair_kinds(outcome: Outcome, a: Array, b: Array, inputs: Inputs, means: Means) -> PairKinds:
-    """Of these pairs of documents, those that digests do not tell."""
-    prepared = outcome.intake.prepared
-    digests, text = np.unique(prepared.text_digests, return_inverse=True)
-    open_ = by_digests(a, b, prepared.text_digests, prepared.normal_digests).kind < 0
-    return kinds_of_texts(digests, text, a[open_], b[open_], inputs, text_keys, means)
 
 
 def kinds_by_place(result: Result, collection: Collection, a: Array, b: Array) -> Kinds:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from neardup.decisions.rule import Decided
-from neardup.documents import Rejected
 from neardup.documents.clashes import Shared
+from neardup.documents.columns import Rejected
 from neardup.matching.evidence import EvidenceStore
 from neardup.matching.verify import Pairs
 from neardup.methods.base import Prepared

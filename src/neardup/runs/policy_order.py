@@ -28,8 +28,8 @@ from neardup import schema
 from neardup.decisions.kinds import Kinds, aligned_kinds
 from neardup.decisions.order import Order, check_preferred, rank_of_all
 from neardup.decisions.policy import Policy, check_names
-from neardup.documents import Collection, Columns, DocumentBatch
-from neardup.documents.columns import DEFAULT_ID, OURS
+from neardup.documents.collection import Collection
+from neardup.documents.columns import DEFAULT_ID, OURS, Columns, DocumentBatch
 from neardup.documents.inputs import SOURCE, with_names
 from neardup.errors import ChangedError, InputError, SettingsError, UsageError
 from neardup.methods import registry

@@ -18,10 +18,10 @@ import pyarrow.compute as pc
 
 from neardup import schema
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
-from neardup.documents import Collection
+from neardup.documents.collection import Collection
 from neardup.errors import DataError, NeardupError, SettingsError
 from neardup.methods import registry
-from neardup.runs.run_tables import clusters_table, duplicates_table
+from neardup.runs.run_tables import clusters_table
 from neardup.schema import Array
 from neardup.wording import many, where
 
@@ -78,7 +78,9 @@ class Result:
 
     @functools.cached_property
     def duplicates(self) -> pa.Table:
-        return duplicates_table(self.decisions, str(self.info["settings"]["method"]))
+        aside = self.decisions.filter(pc.equal(self.decisions["decision"], schema.DUPLICATE))
+        methods = [str(self.info["settings"]["method"])] * len(aside)
+        return aside.append_column("method", pa.array(methods, pa.string()))
 
     @functools.cached_property
     def clusters(self) -> pa.Table:

@@ -24,8 +24,7 @@ import pyarrow.parquet as pq
 from neardup import schema
 from neardup.artefacts.artefact import Artefact, Artefacts
 from neardup.artefacts.calibration import Calibration, load_calibration
-from neardup.documents import Collection
-from neardup.documents.collection import collect_inputs
+from neardup.documents.collection import Collection, collect_inputs
 from neardup.documents.extraction.extractor import Extraction
 from neardup.documents.kept import outputs_of
 from neardup.documents.lost import damaged_kept
@@ -48,6 +47,7 @@ from neardup.files import locked, whole_file
 from neardup.methods import registry
 from neardup.report.html_page import write_page
 from neardup.report.run_report import REPORT, run_page
+from neardup.report.run_view import Run
 from neardup.runs.checksums import CHECKSUMS, Checksums, damaged, read_table, write_checksums
 from neardup.runs.kept_names import KEPT_OF
 from neardup.runs.result import Result
@@ -163,7 +163,8 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
         result.signatures(folder / SIGNATURES)
     _write_artefacts(result.artefacts, folder / ARTEFACTS)
     _write_rejected(result.decisions, folder / "rejected.jsonl")
-    write_page(folder / REPORT, run_page(result, info))
+    # References are not read for the report: a run against many must not wait.
+    write_page(folder / REPORT, run_page(Run(result, info)))
     described = json.dumps(info, indent=2, ensure_ascii=False) + "\n"
     write_checksums(folder, [*_FILES, *info.get("kept_files", [])], {RUN: described.encode()})
     write_text(folder / RUN, described)
@@ -186,18 +187,21 @@ def _publish(draft: Draft) -> None:
 
 def only_one_applies(run: Path) -> AbstractContextManager[None]:
     """Keeps others from applying or undoing a policy, and from replacing the run meanwhile."""
-    busy = DataError(
-        f"Another process applies or undoes a policy in {run}.", hint="wait until it is done."
+    return locked(
+        run / APPLYING,
+        lambda: DataError(
+            f"Another process applies or undoes a policy in {run}.", hint="wait until it is done."
+        ),
     )
-    return locked(run / APPLYING, busy)
 
 
 def _written_kept(result: Result, folder: Path) -> dict[str, Any]:
     collection = result.collection()
     one_file = result.info.get(ONE_FILE, False)
     files = collection.write_kept(result.keep_mask(), folder, one_file=one_file)
-    outputs = outputs_of(collection.sources, one_file=one_file)
-    named: dict[str, Any] = {KEPT_OF: outputs} if "shared_ids" in result.info else {}
+    named: dict[str, Any] = {}
+    if "shared_ids" in result.info:
+        named[KEPT_OF] = outputs_of(collection.sources, one_file=one_file)
     named |= {"kept_damage": damage} if (damage := collection.damage()) else {}
     return {"kept_files": [path.relative_to(folder).as_posix() for path in files], **named}
 

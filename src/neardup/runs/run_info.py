@@ -141,7 +141,7 @@ def _faults_at(value: Any, keys: list[str], types: tuple[type, ...], place: str)
             yield from _faults_at(item, keys[1:], types, place)
     elif isinstance(value, dict) and keys[0] in value:
         yield from _faults_at(value[keys[0]], keys[1:], types, place)
-    elif place.endswith("!") and value is not None:
+    elif place.endswith("!") and value is not None and len(keys) == 1:
         yield f"{place.removesuffix('!')!r} is missing"
 
 

@@ -39,7 +39,7 @@ def _accepted(outcome: Outcome, method: Method, kinds: PairKinds | None) -> pa.T
         "source": _sources(intake.file, intake.sources),
         "ref": pa.array((decided.kept_of >= 0) & (decided.kept_of < outcome.refs)),
     }
-    columns |= kinds_of(outcome, np.arange(len(intake)), decided.kept_of, kinds).columns()
+    columns |= kinds_of(outcome, np.arange(len(decided.kept_of)), decided.kept_of, kinds).columns()
     columns |= decided_columns(
         intake.ids,
         decided.kept_of,
@@ -169,11 +169,6 @@ def _spread(pairs: Pairs, members: schema.Ragged) -> Pairs:
     a = members.values[members.offsets[pairs.a[pair]] + inside // size_b[pair]]
     b = members.values[members.offsets[pairs.b[pair]] + inside % size_b[pair]]
     return Pairs(a, b, pairs.score[pair])
-
-
-def duplicates_table(decisions: pa.Table, method: str) -> pa.Table:
-    aside = decisions.filter(pc.equal(decisions["decision"], schema.DUPLICATE))
-    return aside.append_column("method", pa.array([method] * len(aside), pa.string()))
 
 
 def clusters_table(decisions: pa.Table) -> pa.Table:

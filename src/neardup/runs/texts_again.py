@@ -20,9 +20,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
-from neardup.documents import Chunk, Collection, Columns, DocumentBatch
 from neardup.documents.clashes import labels_of
-from neardup.documents.collection import collect_inputs
+from neardup.documents.collection import Collection, collect_inputs
+from neardup.documents.columns import Chunk, Columns, DocumentBatch
 from neardup.documents.lost import Watch
 from neardup.documents.source import chunk_results
 from neardup.errors import NeardupError

@@ -15,8 +15,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rapidfuzz import fuzz
-
 from neardup.text.words import normal_form
 
 PIECE = 60  # characters; rapidfuzz compares up to 64 with every stretch of the larger text
@@ -63,6 +61,8 @@ def _pieces(text: str) -> list[str]:
 def _is_in(piece: str, text: str) -> bool:
     """The score is the percentage of the piece's characters found in order. The cutoff lies half a
     character below the least sufficient number, so rounding cannot change the decision."""
+    from rapidfuzz import fuzz  # few runs compare pieces
+
     least = -(-LIKE * len(piece) // 100)
     cutoff = 100 * (least - 0.5) / max(len(piece), 1)
     return piece in text or bool(fuzz.partial_ratio(piece, text, score_cutoff=cutoff) > 0)

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import api as nd
@@ -137,7 +137,7 @@ def test_a_wrong_column_is_named(tmp_path: Path) -> None:
 
 
 @given(LINES.filter(bool), st.integers(1, 12), st.sampled_from([1, 60, 10**6]))
-@settings(max_examples=60)
+@examples(30)
 def test_limit_takes_the_first_documents(
     tmp_path_factory: pytest.TempPathFactory, chosen: list[int], limit: int, chunk: int
 ) -> None:

@@ -9,12 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.engines.index import seals
 from neardup.engines.index.store import FORMAT, Counters, Gone, Row, Store, open_store
 from neardup.errors import IndexStoreError, MissingExtraError, SettingsError
+from repeats import examples
 
 STEPS = st.lists(
     st.tuples(
@@ -123,7 +124,7 @@ class FailedError(Exception):
 
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite", "postgresql"])
-@settings(max_examples=25)
+@examples(10)
 @given(steps=STEPS)
 def test_every_store_keeps_the_contract(
     kind: str, new_url: Callable[[str], str], steps: list[Any]

@@ -21,6 +21,7 @@ from engines.spark.comparing import Document, check_equal, framed, real, same
 from neardup.artefacts.calibration import CONSISTENCY, UNLIKE
 from neardup.cli import main
 from neardup.documents import collect, parquet
+from neardup.engines.integrity import verify
 from neardup.engines.spark import spark_files
 from neardup.errors import ColumnError, InputError, RejectedError, SettingsError
 from neardup.plan import resolve
@@ -39,7 +40,7 @@ TEXT = "one two three four five six seven eight nine ten eleven twelve and then 
 @pytest.mark.parametrize(("method", "partitions"), [("shingles", 5), ("simhash", 1)])
 def test_on_real_documents(spark: SparkSession, data: Path, method: str, partitions: int) -> None:
     """A set method and a signature method, on shuffled rows; the session is as it was."""
-    documents = real(data, 1000)
+    documents = real(data, 400)
     before = dict(spark.conf.getAll)
     frame = framed(spark, documents, partitions=partitions, seed=partitions)
     result = nd.spark.dedup(frame, position="at", method=method)
@@ -104,7 +105,7 @@ def test_evidence_of_files_is_made_again(
     """Some texts differ and have the same evidence, and an id comes again with another text."""
     from neardup.engines.spark.spark_run import Tuning, run
 
-    documents, path = real(data, 300), tmp_path / "some.jsonl"
+    documents, path = real(data, 150), tmp_path / "some.jsonl"
     documents += [{**one, "id": f"{one['id']}!", "text": one["text"] + " "} for one in documents]
     documents += [{**documents[0], "text": documents[1]["text"]}]
     path.write_text("".join(json.dumps(one) + "\n" for one in documents), "utf-8")
@@ -141,7 +142,7 @@ def test_the_usual_method_calibrates_as_on_one_machine(spark: SparkSession, data
     """Counted, calibrated and taken apart by Spark; in groups, and the longest kept."""
     from neardup.engines.spark.spark_run import Tuning
 
-    documents = real(data, 700)
+    documents = real(data, 300)
     settings = {"keep": "outlet:asc; longest", "within": "outlet"}
     result = ran(spark, documents, Tuning(giant=50), **settings)
     local = nd.dedup(documents, kinds="none", **settings)
@@ -211,7 +212,7 @@ def test_ranges_row_groups_and_what_cannot_be_read(
     spark: SparkSession, mixed: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(parquet, "PART_BYTES", 1)
-    monkeypatch.setattr(spark_files.FileInput, "range_bytes", 1500)
+    monkeypatch.setattr(spark_files.FileInput, "range_bytes", 5000)
     settings: dict[str, Any] = {"method": "shingles", "threshold": 0.5, "keep": "longest"}
     ours = nd.dedup(mixed, engine="spark", **settings)
     theirs = nd.dedup(mixed, **settings)
@@ -301,6 +302,21 @@ def test_rows_that_cannot_be_used_are_rejected_and_counted(
     assert sorted(stored["decision"].to_pylist()) == sorted(d for _, d, _ in told)
     assert (tmp_path / "out" / "run.json").exists()
     result.release()
+    assert verify(where).faults == []
+    assert verify(where).checksums
+    assert nd.Result.load(where).counts == result.counts
+    (part, *_) = (tmp_path / "out" / "decisions.parquet").glob("part-*")
+    whole = part.read_bytes()
+    other = part.with_name("part-other.parquet")
+    for path, content in ((part, whole[:-9] + b"x" + whole[-8:]), (other, whole)):
+        path.write_bytes(content)
+        assert verify(where).faults
+        with pytest.raises(InputError, match="is damaged"):
+            nd.Result.load(where)
+        part.write_bytes(whole)
+    other.unlink()
+    (tmp_path / "out" / "checksums.sha256").unlink()
+    assert verify(where).faults
 
 
 def test_a_lost_application_goes_on_from_its_last_stage(

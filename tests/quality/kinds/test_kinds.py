@@ -6,6 +6,8 @@ import os
 import re
 from pathlib import Path
 
+import pytest
+
 from quality.floors import HAIR
 from quality.kinds.__main__ import PER_CHANGE, SEED
 from quality.kinds.figures import figures, read
@@ -18,6 +20,12 @@ TABLE = re.compile(r"<!-- kinds: ([\w ]+) -->\n\n?(?:\|.*\n)*")
 LEAST = 0.9  # of macro F1, whatever is pinned
 
 
+def test_kinds_of_a_few_planted_edits(data: Path) -> None:
+    made = figures(told(planted(data, {"bbc_news": HELD_OUT["bbc_news"]}, 2, SEED)))
+    assert made["macro_f1"] >= LEAST
+
+
+@pytest.mark.long
 def test_no_kind_falls_below_its_floor(data: Path) -> None:
     pinned = read()
     assert pinned["digests"] == {name: digest(data / name) for name in HELD_OUT}

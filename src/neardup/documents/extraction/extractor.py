@@ -21,8 +21,6 @@ import importlib.util
 import os
 import pickle
 import queue
-import sqlite3
-import subprocess
 import sys
 import tempfile
 import threading
@@ -34,7 +32,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -44,11 +42,16 @@ from neardup.documents.extraction.html import extract_html
 from neardup.documents.extraction.page import ALL_TEXT, HOWS, HTML, PDF, Extracted, Page
 from neardup.errors import MissingExtraError, SettingsError
 
+if TYPE_CHECKING:
+    import sqlite3
+
 
 class Spool:
     """Extracted pages on disk. It is thread-safe, and equal pages are stored once."""
 
     def __init__(self) -> None:
+        import sqlite3  # most runs extract no page
+
         handle, name = tempfile.mkstemp(prefix="neardup-pages-")
         os.close(handle)
         self._lock = threading.Lock()
@@ -239,6 +242,8 @@ class Worker:
     """One process that extracts one page at a time."""
 
     def __init__(self) -> None:
+        import subprocess
+
         code = _CODE.format(path=sys.path, module=_MODULE)
         self._process = subprocess.Popen(
             [sys.executable, "-c", code],

@@ -20,9 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.decisions.clusters import average_clusters, components, rule_clusters
+from neardup.decisions.kinds import by_digests
 from neardup.decisions.order import check_preferred, group_codes
 from neardup.decisions.rule import Decided, decide_all
-from neardup.documents import Collection, Columns
+from neardup.documents.collection import Collection
+from neardup.documents.columns import Columns
 from neardup.documents.inputs import SOURCE
 from neardup.engines.batch.intake import take_in, take_in_counting
 from neardup.engines.batch.journal import Journal
@@ -34,7 +36,7 @@ from neardup.matching.evidence import EvidenceStore
 from neardup.matching.verify import Pairs, Verifier
 from neardup.plan import Plan
 from neardup.progress import Progress
-from neardup.runs.kind_pass import PairKinds, pair_kinds
+from neardup.runs.kind_pass import PairKinds, kinds_of_texts
 from neardup.runs.outcome import Intake, Outcome
 from neardup.runs.run_tables import all_pairs
 from neardup.runs.texts_again import Means, TextsAgain, reread, text_keys
@@ -188,7 +190,8 @@ def find_kinds(
     progress: Progress,
     folder: Path | None = None,
 ) -> PairKinds | None:
-    """The kinds of the pairs that the plan asks for; None where it asks for none."""
+    """The kinds of the pairs that the plan asks for; None where it asks for none. Texts are read
+    again only for pairs whose kind does not follow from equal digests."""
     if plan.kinds == "none":
         return None
     began = time.perf_counter()
@@ -198,7 +201,11 @@ def find_kinds(
         pairs, _ = all_pairs(outcome, plan.pair_budget(outcome.intake.total))
         a, b = np.concatenate([a, pairs.a]), np.concatenate([b, pairs.b])
     means = Means(plan.workers, plan.texts_limit, folder, progress)
-    found = pair_kinds(outcome, a, b, _texts_again(collection, plan), means)
+    prepared = outcome.intake.prepared
+    open_ = by_digests(a, b, prepared.text_digests, prepared.normal_digests).kind < 0
+    digests, text = np.unique(prepared.text_digests, return_inverse=True)
+    inputs = _texts_again(collection, plan)
+    found = kinds_of_texts(digests, text, a[open_], b[open_], inputs, text_keys, means)
     progress.finish()
     outcome.timings["kinds"] = time.perf_counter() - began
     return found

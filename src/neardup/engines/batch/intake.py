@@ -20,8 +20,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.documents import Chunk, Collection, DocumentBatch, Rejected
 from neardup.documents.clashes import Ledger, tell_apart
+from neardup.documents.collection import Collection
+from neardup.documents.columns import Chunk, DocumentBatch, Rejected
 from neardup.documents.inputs import SOURCE, with_names
 from neardup.documents.source import chunk_results
 from neardup.engines.batch.journal import Journal, Taken

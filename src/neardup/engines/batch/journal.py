@@ -13,7 +13,8 @@ from neardup import files
 from neardup.artefacts.artefact import Artefact, Need
 from neardup.artefacts.calibration import Calibration, load_calibration
 from neardup.decisions.rule import Decided
-from neardup.documents import Chunk, Collection, DocumentBatch
+from neardup.documents.collection import Collection
+from neardup.documents.columns import Chunk, DocumentBatch
 from neardup.engines.batch.threshold_choice import with_calibration
 from neardup.matching.verify import Pairs
 from neardup.methods.base import Prepared

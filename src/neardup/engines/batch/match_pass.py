@@ -129,17 +129,13 @@ def _consistent(
     plan = threshold_choice.with_calibration(plan, calibration)
     scores = Scorer(plan.method, plan.artefacts).scores
     again = verifier.scoring(scores, forms)
-    pairs = _possible(found.pairs, calibration, _in_order(again, order, refs))
+    # Pairs that are far below the threshold are not scored again.
+    least = consistency.LEAST if len(calibration.pairs) else calibration.threshold - ROUNDING
+    some = found.pairs.where(found.pairs.score >= least)
+    pairs = _in_order(again, order, refs)(some.a, some.b)
     verifier.refused = again.refused
     verifier.decide_by(scores, forms)
     return replace(found, pairs=pairs), plan
-
-
-def _possible(pairs: Pairs, calibration: Calibration, passing: Verify) -> Pairs:
-    """Those of the pairs that pass, without asking for pairs that are far below the threshold."""
-    least = consistency.LEAST if len(calibration.pairs) else calibration.threshold - ROUNDING
-    some = pairs.where(pairs.score >= least)
-    return passing(some.a, some.b)
 
 
 def _calibration(found: Candidates, plan: Plan, leaders: Leaders, answers: Answers) -> Calibration:

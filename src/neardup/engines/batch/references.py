@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.documents import Collection, Columns
 from neardup.documents.clashes import tell_apart
-from neardup.documents.collection import collect_inputs
+from neardup.documents.collection import Collection, collect_inputs
+from neardup.documents.columns import Columns
 from neardup.documents.inputs import SOURCE
 from neardup.documents.lost import LostSource
 from neardup.engines.batch.intake import empty_intake, joined_prepared, take_in

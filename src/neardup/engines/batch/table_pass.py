@@ -18,8 +18,8 @@ import numpy as np
 from neardup.artefacts.artefact import Artefact, Need, ReadyNeed, Tally
 from neardup.artefacts.calibration import Calibration, load_calibration
 from neardup.artefacts.idf import IdfNeed, IdfTable
-from neardup.documents import Chunk, Collection, Columns, DocumentBatch, Rejected, collect
-from neardup.documents.collection import collect_inputs
+from neardup.documents.collection import Collection, collect, collect_inputs
+from neardup.documents.columns import Chunk, Columns, DocumentBatch, Rejected
 from neardup.documents.source import chunk_results, read_chunk
 from neardup.engines.batch import threshold_choice
 from neardup.engines.batch.batch_run import run

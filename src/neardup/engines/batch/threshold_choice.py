@@ -38,7 +38,7 @@ from neardup.artefacts.calibration import (
     Calibration,
     sorted_pairs,
 )
-from neardup.documents import Collection
+from neardup.documents.collection import Collection
 from neardup.errors import InputError
 from neardup.matching import consistency
 from neardup.matching.background import (

@@ -33,7 +33,7 @@ import pyarrow.parquet as pq
 
 from neardup.artefacts.artefact import Artefacts
 from neardup.decisions.clusters import rule_clusters
-from neardup.documents import Collection
+from neardup.documents.collection import Collection
 from neardup.documents.kept import readable
 from neardup.documents.parquet import ROW_GROUP_BYTES, ParquetSource
 from neardup.documents.pieces import TRIED_BYTES

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from neardup.documents import Chunk, Columns
+from neardup.documents.columns import Chunk, Columns
 from neardup.documents.extraction.extractor import ExtractedChunk, Extractor
 from neardup.documents.source import Source
 from neardup.documents.streams import CHUNK_BYTES

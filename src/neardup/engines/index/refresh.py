@@ -13,8 +13,8 @@ from itertools import groupby, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from neardup.documents import Collection, Columns, Rejected
-from neardup.documents.collection import collect_inputs
+from neardup.documents.collection import Collection, collect_inputs
+from neardup.documents.columns import Columns, Rejected
 from neardup.documents.source import chunk_results, read_chunk
 from neardup.engines.index.arrival_rule import Match
 from neardup.engines.index.arrivals import Known

@@ -17,7 +17,8 @@ import pyarrow as pa
 from pyspark.sql import functions as sql
 
 from neardup.decisions.order import check_preferred
-from neardup.documents import Collection, Columns, DocumentBatch
+from neardup.documents.collection import Collection
+from neardup.documents.columns import Columns, DocumentBatch
 from neardup.documents.extraction.extractor import Extraction, Extractor
 from neardup.documents.folder import FolderSource
 from neardup.documents.inputs import SOURCE, Inputs, with_names

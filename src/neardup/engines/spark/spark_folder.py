@@ -1,8 +1,9 @@
 """A result on Spark as files: folders of Parquet with the columns of a local run, and signatures.
 
 Executors write ``decisions.parquet``, ``duplicates.parquet``, ``pairs.parquet`` and
-``kept.parquet``, the driver writes ``artefacts`` and ``run.json``. ``run.json`` comes last, so a
-folder without it is a run that did not finish. The folder may be in any store that Spark reaches.
+``kept.parquet`` and compute the checksums of what they wrote; the driver writes ``artefacts``,
+``checksums.sha256`` and ``run.json``. ``run.json`` comes last, so a folder without it is a run that
+did not finish. The folder may be in any store that Spark reaches.
 
 For the signatures, tasks prepare the kept documents once more: the keys in the rows of Spark
 include groups and exceptions, while the file has the original keys of the method, on which any
@@ -16,12 +17,14 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import functions as sql
 
 from neardup import schema
 from neardup.engines.batch.intake import prepare
@@ -30,8 +33,9 @@ from neardup.engines.spark.session import Carried, carried
 from neardup.engines.spark.spark_columns import are_among
 from neardup.engines.spark.spark_signing import Taken
 from neardup.methods.preparation import text_digests
+from neardup.runs.checksums import CHECKSUMS, write_checksums
 from neardup.runs.run_folder import ARTEFACTS
-from neardup.runs.run_info import RUN, WITHOUT_CHECKSUMS
+from neardup.runs.run_info import FORMAT, RUN
 from neardup.runs.signatures import signature_rows, write_rows
 
 if TYPE_CHECKING:
@@ -41,24 +45,50 @@ if TYPE_CHECKING:
     from neardup.engines.spark.spark_run import Run
 
 TABLES = ("decisions", "duplicates", "pairs", "kept")
+_LARGE = 1 << 30  # bytes of a file
 
 
 def save(result: SparkResult, folder: str) -> str:
     place = str(folder).rstrip("/")
     spark = result.spark
-    _remove(spark, f"{place}/{RUN}")
+    for name in (RUN, CHECKSUMS):
+        _remove(spark, f"{place}/{name}")
     for name in TABLES:
         frame = getattr(result, name)
         frame.write.mode("overwrite").parquet(f"{place}/{name}.parquet")
+    written = [f"{place}/{name}.parquet" for name in TABLES]
+    written += [f"{place}/{ARTEFACTS}"] if result.artefacts else []
     with tempfile.TemporaryDirectory(prefix="neardup-") as made:
         for name, artefact in result.artefacts.items():
             artefact.save(Path(made) / f"{name}.arrow")
             _copy(spark, Path(made) / f"{name}.arrow", f"{place}/{ARTEFACTS}/{name}.arrow")
-        info = {**result.info, "format": WITHOUT_CHECKSUMS}
-        written = Path(made) / RUN
-        written.write_text(json.dumps(info, indent=2, ensure_ascii=False) + "\n", "utf-8")
-        _copy(spark, written, f"{place}/{RUN}")
+        info = json.dumps({**result.info, "format": FORMAT}, indent=2, ensure_ascii=False) + "\n"
+        more = {RUN: info.encode()}
+        write_checksums(Path(made), more=more, known=dict(_digests(spark, place, written)))
+        (Path(made) / RUN).write_bytes(more[RUN])
+        for name in (CHECKSUMS, RUN):
+            _copy(spark, Path(made) / name, f"{place}/{name}")
     return place
+
+
+def _digests(spark: SparkSession, place: str, folders: list[str]) -> Iterator[tuple[str, str]]:
+    """SHA-256 of all files of the folders, by their path below the place; executors compute it.
+    Files of Spark's own, which begin with ``_`` or a dot and which nobody reads, are not listed."""
+    root, files = _path(spark, place)
+    prefix = len(files.makeQualified(root).toUri().getPath().rstrip("/")) + 1
+    listed = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(folders)
+    size, content = sql.col("length"), sql.sha2("content", 256).alias("digest")
+    for row in listed.where(size < _LARGE).select("path", content).collect():
+        yield _path(spark, row.path)[0].toUri().getPath()[prefix:], row.digest
+    for row in listed.where(size >= _LARGE).select("path").collect():  # too long for one row
+        large, _ = _path(spark, row.path)
+        with closing(files.open(large)) as stream:
+            yield large.toUri().getPath()[prefix:], _sha256(spark, stream)
+
+
+def _sha256(spark: SparkSession, stream: Any) -> str:
+    jvm: Any = spark.sparkContext._jvm
+    return str(jvm.org.apache.commons.codec.digest.DigestUtils.sha256Hex(stream))
 
 
 def _path(spark: SparkSession, where: str) -> tuple[Any, Any]:

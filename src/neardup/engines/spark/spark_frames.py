@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as sql
 
 from neardup.decisions.order import plain
-from neardup.documents import Collection, collect
+from neardup.documents.collection import Collection, collect
 from neardup.documents.columns import Columns, DocumentBatch, Rejected
 from neardup.documents.memory_tables import check_columns, chunk_of
 from neardup.engines.spark import positions

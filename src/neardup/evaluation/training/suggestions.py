@@ -21,7 +21,7 @@ import numpy as np
 
 from neardup.artefacts.arrays import Floats
 from neardup.artefacts.model import Model
-from neardup.documents import Columns
+from neardup.documents.columns import Columns
 from neardup.errors import InputError
 from neardup.evaluation.training.training_data import Profiles, Source, profiles_of, told_apart
 from neardup.evaluation.training.training_data import texts_of as texts_of_documents

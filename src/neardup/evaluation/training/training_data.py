@@ -25,7 +25,8 @@ from neardup.artefacts.arrays import Floats
 from neardup.artefacts.artefact import Artefact, Artefacts, Counter, Need, ReadyNeed, Tally
 from neardup.artefacts.outline import Outline, OutlineNeed
 from neardup.decisions.clusters import components
-from neardup.documents import Collection, Columns
+from neardup.documents.collection import Collection
+from neardup.documents.columns import Columns
 from neardup.engines.batch.table_pass import Pass, count
 from neardup.engines.execution import execute
 from neardup.errors import InputError

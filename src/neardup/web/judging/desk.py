@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from neardup import schema
-from neardup.documents import collect
+from neardup.documents.collection import collect
 from neardup.engines.index.store import Row, no_index, open_store
 from neardup.errors import InputError, MissingExtraError
 from neardup.labels.agreement import verdicts
@@ -71,7 +71,7 @@ def missing_labels(labelled: Labelled) -> str | None:
 
 
 def material_of_run(result: Result, labelled: Labelled) -> Material:
-    from neardup.documents import Columns
+    from neardup.documents.columns import Columns
     from neardup.evaluation.training.training_data import Source, material_of
     from neardup.progress import Silent
 

@@ -22,7 +22,7 @@ from neardup.labels.agreement import ARBITER, ASSESSOR, Turn, check_assessor, tu
 from neardup.labels.label_store import LABELS, Label
 from neardup.labels.sampling import Item
 from neardup.report.html_page import Html
-from neardup.report.side_by_side_page import fragment
+from neardup.report.side_by_side import fragment
 from neardup.schema import KINDS
 from neardup.text.alignment import align
 from neardup.web.doors import Door

@@ -14,7 +14,7 @@ from fastapi import Query
 
 from neardup.labels.label_store import Pair
 from neardup.report.html_page import Html, html
-from neardup.report.side_by_side_page import fragment
+from neardup.report.side_by_side import fragment
 from neardup.runs.comparison import Comparison
 from neardup.text.alignment import DIFFERS, MOVED, SHARED, Alignment, Span
 from neardup.web.doors import Door

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from neardup import schema
 from neardup.decisions.clusters import rule_clusters
 from neardup.decisions.policy import Policy, read_policy
-from neardup.documents import Columns, DocumentBatch
+from neardup.documents.columns import Columns, DocumentBatch
 from neardup.documents.inputs import SOURCE
 from neardup.engines.index.entries import entry_of, moment
 from neardup.engines.index.store import Row, no_index, open_store

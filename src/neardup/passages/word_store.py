@@ -57,8 +57,8 @@ class WordStore:
         if self._words * _GRAM_BYTES + self.kernel.bytes > self._memory:
             samples = self.kernel.samples()
             self.release()
-            rooms = [self._map(self._temporary(), size) for size in self.kernel.room(samples)]
-            self.kernel.lend(*rooms, samples)
+            entries, slots = (self._map(self._temporary(), n) for n in self.kernel.room(samples))
+            self.kernel.lend(entries, slots, samples)
         else:
             self.kernel.reserve(round(self._words * _SAMPLED))
 

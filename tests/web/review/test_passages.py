@@ -56,16 +56,15 @@ def test_a_text_is_traced_against_the_run_and_against_an_index(run: Path, tmp_pa
 
 
 def test_both_pages_in_a_browser(run: Path, browser: Browser) -> None:
-    with serving(make_app(review_parts(str(run)), Guard())) as address:
-        with visiting(browser, address) as visited:
-            page = visited.page
-            page.goto(address)
-            removed = page.locator("[data-count=removed]")
-            before = removed.inner_text()
-            page.get_by_label("copied").first.uncheck()
-            expect(removed).not_to_have_text(before)
-            expect(page.locator("[data-remove]")).to_have_text("repetition")
-            page.goto(f"{address}/trace")
-            page.get_by_label("Text").fill(TEXTS[0])
-            page.get_by_role("button", name="Trace").click()
-            expect(page.locator("[data-traced] mark").first).to_be_visible()
+    app = make_app(review_parts(str(run)), Guard())
+    with serving(app) as address, visiting(browser, address) as visited:
+        page = visited.go("/")
+        removed = page.locator("[data-count=removed]")
+        before = removed.inner_text()
+        page.get_by_label("copied").first.uncheck()
+        expect(removed).not_to_have_text(before)
+        expect(page.locator("[data-remove]")).to_have_text("repetition")
+        visited.go("/trace")
+        page.get_by_label("Text").fill(TEXTS[0])
+        page.get_by_role("button", name="Trace").click()
+        expect(page.locator("[data-traced] mark").first).to_be_visible()

@@ -179,7 +179,7 @@ class Traces(list[Trace]):
         own = mostly_rejected(self.rejected, ((each.file, 1) for each in self), self._reading)
         return own + mostly_rejected(self.unread, self._read.items(), self._reading)
 
-    def count(self, file: str, documents: int, rejected: Sequence[Rejected]) -> None:
+    def tally(self, file: str, documents: int, rejected: Sequence[Rejected]) -> None:
         """Counts documents of the collection."""
         self._read[file] += documents
         self.unread += rejected
@@ -319,7 +319,7 @@ def _from_collection(
     chunks = against.chunks(Columns(settings.text, settings.id))
     first = 0
     for batch in chunk_results(chunks, work, worker_count(settings.workers)):
-        traces.count(batch.file, batch.documents, batch.rejected)
+        traces.tally(batch.file, batch.documents, batch.rejected)
         yield batch._replace(first=first)
         first += batch.documents
 

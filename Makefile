@@ -80,7 +80,7 @@ kills: dev ## kill runs with --resume 500 times at random moments: docs/reliabil
 	cd tests && ../$(BIN)/python -m engines.batch.killing --kills 500
 
 faults: dev ## failing disks, memory, kills and power cuts in all that writes: docs/reliability.md
-	cd tests && ../$(BIN)/python -m faults.injection --points $(or $(POINTS),1500) --record
+	cd tests && ../$(BIN)/python -m faults.injection --points $(or $(POINTS),3000) --record
 
 fuzz: dev ## coverage-guided inputs for kernels and readers, MINUTES=10: docs/reliability.md
 	cd tests && ../$(BIN)/python -m fuzz --minutes $(or $(MINUTES),10)

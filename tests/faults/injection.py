@@ -29,6 +29,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from itertools import chain, cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -421,18 +422,23 @@ def spread(points: int, seed: int, only: str | None, minutes: float) -> Iterator
     with tempfile.TemporaryDirectory(dir=place) as root:
         bench = Bench(Path(root))
         bench.warm()
-        pairs = [(s, k) for s in SCENARIOS for k in s.kinds for _ in range(SHARES.get(k, 1))]
-        pairs = [pair for pair in pairs if only in (None, pair[0].name, pair[1])]
-        rng.shuffle(pairs)
+        turns = filter(None, (_turns(scenario, only, rng) for scenario in SCENARIOS))
+        rounds = zip(*map(cycle, turns), strict=False)  # a point of each in turn
         end = time.monotonic() + 60 * minutes
-        for tries in range(20 * points):
-            scenario, kind = pairs[tries % len(pairs)]
+        for scenario, kind in islice(chain.from_iterable(rounds), 20 * points):
             if calls := bench.measured(scenario)[2][kind]:
                 call = rng.randint(1, calls + (kind == "power cut"))
                 bench.point(scenario, kind, call, rng.getrandbits(32))
                 yield bench
             if bench.counts.total() >= points or time.monotonic() > end:
                 return
+
+
+def _turns(scenario: Scenario, only: str | None, rng: random.Random) -> list[tuple[Scenario, str]]:
+    """Kinds of faults by their shares, in a seeded order."""
+    kinds = [kind for kind in scenario.kinds for _ in range(SHARES.get(kind, 1))]
+    rng.shuffle(kinds)
+    return [(scenario, kind) for kind in kinds if only in (None, scenario.name, kind)]
 
 
 def note(bench: Bench, seconds: int) -> None:

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.engines.index import seals
+import neardup as nd
+from neardup.engines.index import passage_index, seals
 from neardup.engines.index.store import FORMAT, Counters, Gone, Row, Store, open_store
 from neardup.errors import IndexStoreError, MissingExtraError, SettingsError
 from repeats import examples
@@ -316,3 +317,18 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delitem(sys.modules, f"neardup.engines.index.{name}", raising=False)
     with pytest.raises(MissingExtraError, match=r"pip install 'neardup\[postgres\]'"):
         open_store("postgresql://nowhere")
+
+
+def test_a_passage_index_is_stored_and_asked(durable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passage_index, "FEWEST", 1)
+    texts = [" ".join(f"{name}{n}" for n in range(20)) for name in ("pier", "ferry", "harbour")]
+    with nd.Index.open(durable, method="exact", passages=True) as index:
+        index.add_many([{"id": str(i), "text": text} for i, text in enumerate(texts[:2])])
+        index.keep_passages()
+        index.add({"id": "2", "text": texts[2]})
+    with nd.Index.open(durable) as index:
+        (trace,) = nd.trace([" and ".join(texts)], index)
+        assert [part.source for part in trace.parts] == ["0", "1", "2"]
+        index.remove("0")
+        (trace,) = nd.trace([" and ".join(texts)], index)
+        assert [part.source for part in trace.parts] == ["1", "2"]

@@ -11,7 +11,7 @@ NATIVE := $(shell find native -type f 2>/dev/null) CMakeLists.txt pyproject.toml
 BUILD  := "cmake>=3.18" "ninja>=1.11" "setuptools>=70.1" "scikit-build-core>=0.11,<2" "nanobind>=2.4,<4"
 
 .DEFAULT_GOAL := help
-.PHONY: help dev needs system test quick fresh lint quality bench bench-check growth long kills faults fuzz load crash spark supply sanitize tsan aarch64 clean
+.PHONY: help dev needs system test quick fresh lint quality bench bench-check growth long kills faults fuzz load crash spark supply sign sanitize tsan aarch64 clean
 
 help: ## say what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -80,7 +80,7 @@ kills: dev ## kill runs with --resume 500 times at random moments: docs/reliabil
 	cd tests && ../$(BIN)/python -m engines.batch.killing --kills 500
 
 faults: dev ## failing disks, memory, kills and power cuts in all that writes: docs/reliability.md
-	cd tests && ../$(BIN)/python -m faults.injection --points $(or $(POINTS),1500) --record
+	cd tests && ../$(BIN)/python -m faults.injection --points $(or $(POINTS),3000) --record
 
 fuzz: dev ## coverage-guided inputs for kernels and readers, MINUTES=10: docs/reliability.md
 	cd tests && ../$(BIN)/python -m fuzz --minutes $(or $(MINUTES),10)
@@ -98,6 +98,9 @@ spark: dev ## every method on Spark and locally, and a cluster that loses a work
 supply: dev ## locked versions, licences, bill of materials, checksums of dist/, known weaknesses
 	$(BIN)/python tools/supply.py lock licences sbom sums
 	-$(BIN)/python tools/supply.py audit
+
+sign: dev ## sign dist/SHA256SUMS with an SSH key, KEY=~/.ssh/id_ed25519, and check the signature
+	NEARDUP_SIGNING_KEY=$(KEY) $(BIN)/python tools/supply.py sums sign check
 
 sanitize: ## the same tests against a build with ASan and UBSan
 	./tests/sanitize.sh

@@ -4,7 +4,8 @@
 // disk full, a sync fails, the process dies, or the power fails. What was not synced then may be lost: before each
 // write the bytes that it replaces are remembered, and at the cut each write since the last sync of its file is undone
 // or kept by a seeded coin, as a disk may have written any of them. Names (renames, removals) survive; tests/power.py
-// loses those too. Allocations of a megabyte and more can fail likewise.
+// loses those too. Kills and cuts come at syncs, renames and removals as well. Allocations of a megabyte and more can
+// fail likewise. Below the folder `socket:` are all sockets, so that connections to a server fail.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -35,7 +37,7 @@ struct Undo {
 
 static char folder[PATH_MAX];
 static int kind, dense;
-static long at, writes, syncs, allocations;
+static long at, writes, syncs, allocations, steps, fired;  // steps: writes, syncs, and changes of names
 static uint64_t coin;
 static struct Undo *undos;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -44,6 +46,12 @@ static __thread int inside;
 static ssize_t (*real_write)(int, const void *, size_t);
 static ssize_t (*real_pwrite)(int, const void *, size_t, off_t);
 static ssize_t (*real_writev)(int, const struct iovec *, int);
+static ssize_t (*real_send)(int, const void *, size_t, int);
+static int (*real_rename)(const char *, const char *);
+static int (*real_renameat2)(int, const char *, int, const char *, unsigned);
+static int (*real_unlink)(const char *);
+static int (*real_unlinkat)(int, const char *, int);
+static int (*real_mkdir)(const char *, mode_t);
 static int (*real_fsync)(int);
 static int (*real_fdatasync)(int);
 extern void *__libc_malloc(size_t);
@@ -52,18 +60,29 @@ __attribute__((constructor)) static void find(void) {
     real_write = dlsym(RTLD_NEXT, "write");
     real_pwrite = dlsym(RTLD_NEXT, "pwrite64");
     real_writev = dlsym(RTLD_NEXT, "writev");
+    real_send = dlsym(RTLD_NEXT, "send");
+    real_rename = dlsym(RTLD_NEXT, "rename");
+    real_renameat2 = dlsym(RTLD_NEXT, "renameat2");
+    real_unlink = dlsym(RTLD_NEXT, "unlink");
+    real_unlinkat = dlsym(RTLD_NEXT, "unlinkat");
+    real_mkdir = dlsym(RTLD_NEXT, "mkdir");
     real_fsync = dlsym(RTLD_NEXT, "fsync");
     real_fdatasync = dlsym(RTLD_NEXT, "fdatasync");
 }
 
 // With `again`, every later call of the kind fails too, as on a disk that stays full.
 void faults_arm(const char *below, int what, long call, int again, uint64_t seed) {
-    snprintf(folder, sizeof folder, "%s/", below);
+    snprintf(folder, sizeof folder, below[0] == '/' ? "%s/" : "%s", below);
     kind = what, at = call, dense = again, coin = seed | 1;
-    writes = syncs = allocations = 0;
+    writes = syncs = allocations = steps = fired = 0;
 }
 
-long faults_calls(int what) { return what == EIO_ON_SYNC ? syncs : what == NO_MEMORY ? allocations : writes; }
+long faults_calls(int what) {
+    if (what == KILL || what == CUT) return steps;
+    return what == EIO_ON_SYNC ? syncs : what == NO_MEMORY ? allocations : writes;
+}
+
+long faults_fired(void) { return fired; }
 
 static int ours(int file) {
     char link[64], path[PATH_MAX];
@@ -134,19 +153,33 @@ static void forget(int file) {
     }
 }
 
-static int due(long count) { return count == at || (dense && count > at); }
+static int due(long count) {
+    const int now = count == at || (dense && count > at);
+    fired += now;
+    return now;
+}
+
+// A kill or a cut before this step.
+static void meet_step(void) {
+    if (kind != KILL && kind != CUT) return;
+    pthread_mutex_lock(&lock);
+    inside = 1;
+    if (due(++steps)) {
+        if (kind == CUT) lose_power(137);
+        raise(SIGKILL);
+    }
+    inside = 0;
+    pthread_mutex_unlock(&lock);
+}
 
 // How much of a write is done; -1: it fails with errno.
 static ssize_t meet_write(int file, off_t place, size_t size) {
+    meet_step();
     pthread_mutex_lock(&lock);
     inside = 1;
-    const int now = due(++writes);
     ssize_t allowed = (ssize_t)size;
-    if (kind == CUT) {
-        remember(file, place, size);
-        if (now) lose_power(137);
-    }
-    if (now && kind == KILL) raise(SIGKILL);
+    if (kind == CUT) remember(file, place, size);
+    const int now = ++writes && kind >= EIO_ON_WRITE && kind <= SHORT && due(writes);
     if (now && kind == EIO_ON_WRITE) errno = EIO, allowed = -1;
     if (now && kind == FULL) errno = ENOSPC, allowed = -1;
     if (now && kind == SHORT && size > 1) allowed = (ssize_t)(size / 2);
@@ -180,9 +213,10 @@ ssize_t writev(int file, const struct iovec *parts, int count) {
 
 static int meet_sync(int file, int (*real)(int)) {
     if (!ours(file)) return real(file);
+    meet_step();
     pthread_mutex_lock(&lock);
     inside = 1;
-    const int now = due(++syncs);
+    const int now = ++syncs && kind == EIO_ON_SYNC && due(syncs);
     if (kind == CUT) forget(file);
     inside = 0;
     pthread_mutex_unlock(&lock);
@@ -197,9 +231,45 @@ int fsync(int file) { return meet_sync(file, real_fsync); }
 int fdatasync(int file) { return meet_sync(file, real_fdatasync); }
 
 void *malloc(size_t size) {
-    if (kind != NONE && size >= LARGE && due(__atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED)) && kind == NO_MEMORY) {
+    if (kind != NONE && size >= LARGE && __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED) && kind == NO_MEMORY && due(allocations)) {
         errno = ENOMEM;
         return NULL;
     }
     return __libc_malloc(size);
+}
+
+ssize_t send(int file, const void *data, size_t size, int flags) {
+    if (!ours(file)) return real_send(file, data, size, flags);
+    const ssize_t allowed = meet_write(file, 0, size);
+    if (allowed >= 0) return real_send(file, data, (size_t)allowed, flags);
+    shutdown(file, SHUT_RDWR);  // a connection that fails is lost for both sides
+    errno = ECONNRESET;
+    return -1;
+}
+
+static int named(const char *path) { return kind != NONE && !inside && (path[0] != '/' || strncmp(path, folder, strlen(folder)) == 0); }
+
+int rename(const char *old, const char *new) {
+    if (named(old)) meet_step();
+    return real_rename(old, new);
+}
+
+int renameat2(int from, const char *old, int to, const char *new, unsigned flags) {
+    if (named(old)) meet_step();
+    return real_renameat2(from, old, to, new, flags);
+}
+
+int unlink(const char *path) {
+    if (named(path)) meet_step();
+    return real_unlink(path);
+}
+
+int unlinkat(int at_folder, const char *path, int flags) {
+    if (named(path)) meet_step();
+    return real_unlinkat(at_folder, path, flags);
+}
+
+int mkdir(const char *path, mode_t mode) {
+    if (named(path)) meet_step();
+    return real_mkdir(path, mode);
 }

@@ -52,6 +52,7 @@
 #include "methods/termvector.hpp"
 #include "online/bitmap_window.hpp"
 #include "online/postings.hpp"
+#include "passages/anchors.hpp"
 #include "passages/copies.hpp"
 #include "passages/units.hpp"
 #include "simd.hpp"
@@ -407,12 +408,14 @@ void overlap_of_sets(const Input &in, Digest &out) {
         const auto exact = static_cast<int64_t>(both.size());
         need(exact < needed[i] ? counts[i] < needed[i] : counts[i] == exact, "an overlap is wrong");
     }
+    Offsets ordered(pairs);
+    overlaps_in_order(weighted.values.data(), weighted.offsets.data(), in.a.data(), in.b.data(), needed.data(), pairs, ordered.data());
     weighted_overlaps(weighted.values.data(), weighted.offsets.data(), in.a.data(), in.b.data(), in.flag(0), pairs, sums.data());
     sizes_by_rarity(weighted.values.data(), weighted.offsets.data(), weighted.size(), weights.data(), lone.data(), noise.data());
     shared_by_rarity(weighted.values.data(), weighted.offsets.data(), weights.data(), in.a.data(), in.b.data(), needed.data(),
                      pairs, shared.data());
     equal_pairs(in.texts.values.data(), in.texts.offsets.data(), in.a.data(), in.b.data(), pairs, equal.data());
-    out.add(sums), out.add(weights), out.add(equal), add_sums(out, shared);
+    out.add(ordered), out.add(sums), out.add(weights), out.add(equal), add_sums(out, shared);
 }
 
 void profile_rows(const Input &in, Digest &out) {
@@ -537,6 +540,10 @@ void groups(const Input &in, Digest &out) {
     SharingPairs sharing;
     std::vector<uint8_t> looks(found.members.size(), 1);
     sharing_pairs(found.members.data(), looks.data(), found.ends.data(), count, sets.size(), 1 + static_cast<int32_t>(in.number(0, 2)), in.number(2, 2), sharing);
+    SharingPairs larger;
+    const std::vector<int32_t> least(sets.size(), 1 + static_cast<int32_t>(in.number(0, 2)));
+    larger_pairs(found.members.data(), looks.data(), found.ends.data(), count, sets.size(), least.data(), 1000, 1000, larger);
+    out.add(larger.a), out.add(larger.b);
     HotWalk walk(found.members.data(), found.probes.data(), found.ends.data(), count, sets.size(), in.number(4, 2));
     const size_t ranks = walk.ranks().size(), half = ranks / 2;
     RankPairs walked;
@@ -650,6 +657,53 @@ void copies(const Input &in, Digest &out) {
     add_sums(out, found.copies()), add_sums(out, others);
 }
 
+void anchors(const Input &in, Digest &out) {
+    const uint32_t gram = 1 + in.number(0, 3), window = 1 + in.number(3, 3);
+    const auto all = in.words();
+    std::vector<uint64_t> hashes, postings;
+    AnchorTable table;
+    for (uint32_t d = 0; d < all.size(); ++d) {
+        const std::vector<uint32_t> narrow(all.begin(d), all.begin(d) + all.length(d));
+        std::vector<Sampled> sampled;
+        winnow(narrow.data(), static_cast<uint32_t>(narrow.size()), gram, window, hashes, sampled);
+        for (const Sampled &one : sampled) {
+            need(one.position + gram <= narrow.size(), "a gram outside its text");
+            table.add(anchor_of(one.hash), d);
+            postings.push_back(anchor_of(one.hash) << number_bits | d);
+        }
+    }
+    table.build();
+    std::sort(postings.begin(), postings.end());
+    std::vector<uint8_t> values;
+    for (size_t i = 0; i < postings.size(); ++i) {
+        const uint64_t anchor = anchor_of_posting(postings[i]), number = anchor >> (anchor_bits - row_bits);
+        bool known = false;
+        table.each(anchor, [&](uint32_t d) { known |= d == static_cast<uint32_t>(postings[i]); });
+        need(known, "an anchor is lost");
+        Offsets ends;
+        values.clear();
+        pack_rows(&postings[i], 1, number, 2, values, ends);
+        const Row row{values.data(), static_cast<size_t>(ends[1]), number};
+        std::vector<uint64_t> again;
+        std::vector<uint32_t> met;
+        need(is_whole(row), "a row is not what was stored");
+        unpack_row(row, again), find_in_row(row, &anchor, 1, met);
+        need(again == std::vector<uint64_t>{postings[i]} && met.size() == 1, "a row has something else");
+    }
+    out.add(postings), out.add(values);
+    // A row of somebody else, with a digest that fits.
+    const size_t rest = in.bytes.size() / 6 * 6;
+    const uint64_t digest = bytes_digest(reinterpret_cast<const uint8_t *>(in.bytes.data()), rest, in.settings);
+    std::vector<uint8_t> foreign(8 + rest);
+    std::memcpy(foreign.data(), &digest, 8), std::memcpy(foreign.data() + 8, in.bytes.data(), rest);
+    const Row row{foreign.data(), foreign.size(), in.settings};
+    std::vector<uint64_t> found, asked{row.number << (anchor_bits - row_bits), (row.number << (anchor_bits - row_bits)) + 77};
+    std::vector<uint32_t> met;
+    need(is_whole(row), "a digest that fits is refused");
+    unpack_row(row, found), find_in_row(row, asked.data(), asked.size(), met);
+    out.add(found), out.add(met);
+}
+
 void units(const Input &in, Digest &out) {
     UnitFinder finder(in.options(), static_cast<Unit>(in.number(5, 2)));
     Tokenizer tokenizer(in.options());
@@ -708,7 +762,7 @@ constexpr Kernel kernels[] = {jsonl_lines, csv_records,   lines,    ids,        
                               matches,     typography,    qgrams,   shingles,     minima,          sketches,  spots,
                               overlap_of_sets, profile_rows, foreign_profiles, terms, simhash,     rare_grams, foreign_grams,
                               groups,      rare_keys,     near_bits, walked_paths, clusters,       postings,  window,
-                              copies,      units};
+                              copies,      units,         anchors};
 
 uint64_t digest_of(Kernel kernel, const Input &in) {
     Digest digest;
@@ -741,7 +795,7 @@ int main(int, char **given) {
 #else
 namespace {
 
-constexpr size_t kVariants = 31, kVariantBytes = 48;
+constexpr size_t kVariants = 63, kVariantBytes = 24;
 uint64_t inputs = 0;
 
 void run_kernel(const uint8_t *data, size_t size) {

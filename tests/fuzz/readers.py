@@ -1,20 +1,26 @@
 """Coverage-guided inputs for everything that reads a stranger's bytes; run by ``make fuzz``.
 
 The first byte chooses a target. Files of documents get the rest as their content. Files that
-neardup wrote itself (run folders, indexes, tables) get the rest as a list of edits, and checksums
-that fit, so that validation is reached and not only the checksum. Pages are extracted in processes
-of their own, which are not fuzzed. A target may raise a
-``NeardupError``; anything else ends the fuzzer. Every document of a file is counted, and whether it
-is taken or rejected must not depend on how often the file is read.
+neardup wrote itself (run folders, indexes, tables, models) get the rest as a list of edits, and
+checksums that fit, so that validation is reached and not only the checksum. Pages and PDFs are
+extracted in this process, not in one of their own. A target may raise a ``NeardupError``; anything
+else ends the fuzzer. Every document of a file is counted, and whether it is taken or rejected must
+not depend on how often the file is read.
+
+Atheris' own work for an input costs more than most targets, so each of its inputs stands for
+several, which follow from it.
 """
 
 from __future__ import annotations
 
 import atexit
+import bz2
+import gzip
 import importlib
 import inspect
 import json
 import os
+import random
 import shutil
 import struct
 import sys
@@ -24,6 +30,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import neardup as nd
 from neardup.documents.collection import collect
@@ -34,15 +41,29 @@ MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else None  # no disk needs to b
 FOLDER = Path(tempfile.mkdtemp(prefix="neardup-fuzz-", dir=MEMORY))
 atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 MOST_EDITS = 40
+VARIANTS = 15
+MODEL = Path(nd.__file__).parent / "models" / "general.arrow"
+HOW = ("all-text", "resiliparse", "trafilatura")
+# What is instrumented: the code that reads, not what is done with the documents.
+TESTED = (
+    "neardup.documents", "neardup.runs.run_info", "neardup.runs.run_folder",
+    "neardup.runs.checksums", "neardup.labels.labelled_pairs", "neardup.papers.recipe",
+    "neardup.decisions.policy", "neardup.engines.index.seals", "neardup.engines.index.signing",
+    "neardup.artefacts.arrays", "neardup.artefacts.model", "neardup.artefacts.idf",
+)  # fmt: skip
 counted = {"inputs": 0, "documents": 0}
 
 
-def documents(ending: str) -> Callable[[bytes], None]:
+def documents(
+    ending: str, packing: Callable[[bytes], bytes] | None = None
+) -> Callable[[bytes], None]:
     def read(data: bytes) -> None:
         path = FOLDER / f"a{ending}"
         if ending == ".txt":  # of a folder
             path = FOLDER / "texts"
             path.mkdir(exist_ok=True)
+        if packing and data[:1] < b"\x80":  # else broken archives are all that is tried
+            data = packing(data[1:])
         (path / "a.txt" if path.is_dir() else path).write_bytes(data)
         first, again = _read(path), _read(path)
         assert first == again, (first, again)
@@ -158,12 +179,37 @@ def table(data: bytes) -> None:
     load_idf(path)
 
 
+def model(data: bytes) -> None:
+    from neardup.artefacts.model import load_model
+
+    path = FOLDER / "a.model"
+    path.write_bytes(edited(MODEL.read_bytes(), data))
+    load_model(path)
+
+
+def page(kind: str) -> Callable[[bytes], None]:
+    def extracted(data: bytes) -> None:
+        from neardup.documents.extraction.page import Page
+        from neardup.documents.extraction.worker import extract
+
+        how = HOW[data[0] % len(HOW)] if data else HOW[0]
+        once, again = (extract(Page(kind, data[1:]), how) for _ in range(2))
+        assert once == again
+        assert (once.text or once.reason) is not None
+        counted["documents"] += 1
+
+    return extracted
+
+
 TARGETS = (
     documents(".jsonl"), documents(".csv"), documents(".parquet"), documents(".arrow"),
-    documents(".xml"), documents(".warc"), documents(".txt"), documents(".jsonl.bz2"),
-    documents(".jsonl.gz"), documents(".tsv"), documents(".rss"), documents(".json"),
-    run_folder, index, recipe, policy, labels, table,
+    documents(".xml"), documents(".warc"), documents(".txt"), documents(".jsonl.bz2", bz2.compress),
+    documents(".jsonl.gz", gzip.compress), documents(".tsv"), documents(".rss"), documents(".json"),
+    run_folder, index, recipe, policy, labels, table, page("html"), page("pdf"), model,
 )  # fmt: skip
+
+
+NO_DOCUMENTS = (run_folder, index, recipe, policy, labels, table, model)
 
 
 def one_input(data: bytes) -> None:
@@ -174,11 +220,28 @@ def one_input(data: bytes) -> None:
         TARGETS[data[0] % len(TARGETS)](data[1:])
 
 
-def noting(data: bytes) -> None:
-    """Notes the counts now and then: the fuzzer leaves no chance at the end."""
+def several(data: bytes) -> None:
+    """The input and variants of it. The counts are noted now and then: the fuzzer leaves no chance
+    at the end."""
     one_input(data)
-    if counted["inputs"] % 100 == 0 or counted["inputs"] < 10:
-        Path("readers.json").write_text(json.dumps(counted))
+    rng = random.Random(crc32(data))
+    for _ in range(VARIANTS if len(data) > 2 else 0):
+        one_input(varied(data, rng))
+    Path("readers.json").write_text(json.dumps(counted))
+
+
+def varied(data: bytes, rng: random.Random) -> bytes:
+    """A few other bytes; sometimes a part is missing or there twice."""
+    changed = bytearray(data)
+    for _ in range(rng.choice((1, 1, 2, 5))):
+        changed[rng.randrange(1, len(changed))] = rng.randrange(256)
+    begin, end = sorted(rng.randrange(1, len(changed) + 1) for _ in range(2))
+    part = bytes(changed[begin:end])
+    if rng.random() < 0.2:
+        changed[begin:end] = b""
+    elif rng.random() < 0.2:
+        changed[begin:begin] = part
+    return bytes(changed)
 
 
 def instrument() -> None:
@@ -186,10 +249,10 @@ def instrument() -> None:
     own, which atheris does not see through, so it is done after the import."""
     import atheris
 
-    names = ("arrow", "csv", "feeds", "jsonl", "kept", "parquet", "warc", "xml")
-    for name in (*(f"neardup.documents.{name}" for name in names), "neardup.runs.run_folder"):
+    formats = ("arrow", "csv", "feeds", "jsonl", "kept", "parquet", "warc", "xml")
+    for name in (*(f"neardup.documents.{form}" for form in formats), *TESTED[1:]):
         importlib.import_module(name)
-    ours = [m for name, m in sys.modules.items() if name.startswith("neardup.")]
+    ours = [m for name, m in sys.modules.items() if name.startswith(TESTED)]
     owners = [*ours, *(v for m in ours for v in vars(m).values() if inspect.isclass(v))]
     for owner in owners:
         for value in list(vars(owner).values()):
@@ -198,10 +261,19 @@ def instrument() -> None:
                 atheris.instrument_func(plain)
 
 
+PDF = (
+    b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"
+    b"2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
+    b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 300]/Contents 4 0 R"
+    b"/Resources<</Font<</F 5 0 R>>>>>>endobj\n"
+    b"4 0 obj<</Length 52>>stream\nBT /F 12 Tf 20 200 Td (A text of a few words.) Tj ET\n"
+    b"endstream\nendobj\n5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\n"
+    b"trailer<</Root 1 0 R>>\n%%EOF\n"
+)
+
+
 def seeds(folder: Path) -> None:
     """One small input for each target, to begin with."""
-    import bz2
-    import gzip
     import io
 
     import pyarrow as pa
@@ -226,10 +298,11 @@ def seeds(folder: Path) -> None:
     pairs = b'{"a": "1", "b": "2", "label": 1}\n' * 3
     contents = [
         lines, table_, parquet.getvalue(), arrow.getvalue(), feed, warc % (len(record), record) * 2,
-        "text in Köln".encode("utf-16"), bz2.compress(lines), gzip.compress(lines),
+        "text in Köln".encode("utf-16"), b"\0" + lines, b"\0" + lines,
         table_.replace(b",", b"\t"),
         feed, lines, b"\1\0\0\7", b"\0\20\7", b'[settings]\nmethod = "shingles"\nthreshold = 0.5\n',
-        b'order = ["longest"]\ndefault = "drop"\n', pairs, b"\0\4\7",
+        b'order = ["longest"]\ndefault = "drop"\n', pairs, b"\0\4\7", b"\0" + page, b"\0" + PDF,
+        b"\0\4\7",
     ]  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True)
     for n, content in enumerate(contents):
@@ -242,5 +315,5 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     seeds(Path("readers-corpus"))
     instrument()
-    atheris.Setup(sys.argv, noting)
+    atheris.Setup(sys.argv, several)
     atheris.Fuzz()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -53,3 +56,32 @@ def test_checksums_of_a_release(tmp_path: Path) -> None:
     supply.sums(tmp_path)
     digest = hashlib.sha256(b"wheel").hexdigest()
     assert (tmp_path / "SHA256SUMS").read_text() == f"{digest}  neardup.whl\n"
+
+
+@pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="no OpenSSH")
+def test_a_release_is_signed_and_a_changed_one_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    keys, dist = tmp_path / "keys", tmp_path / "dist"
+    keys.mkdir()
+    dist.mkdir()
+    for name in ("ours", "theirs"):
+        made = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(keys / name)]
+        subprocess.run(made, check=True)
+    signers = keys / "allowed_signers"
+    signers.write_text(f"{supply.SIGNER} {(keys / 'ours.pub').read_text()}")
+    (dist / "neardup.whl").write_bytes(b"wheel")
+    supply.sums(dist)
+    assert supply.sign(dist) == 1  # no key is named
+    monkeypatch.setenv("NEARDUP_SIGNING_KEY", str(keys / "ours"))
+    assert supply.sign(dist) == 0
+    assert supply.check(dist, signers) == 0
+    (dist / "neardup.whl").write_bytes(b"other")
+    assert supply.check(dist, signers) == 1
+    assert "neardup.whl is not the file that was signed" in capfd.readouterr().err
+    supply.sums(dist)  # checksums that fit do not help
+    assert supply.check(dist, signers) == 1
+    monkeypatch.setenv("NEARDUP_SIGNING_KEY", str(keys / "theirs"))
+    assert supply.sign(dist) == 0
+    assert supply.check(dist, signers) == 1
+    assert "is not signed by a key of" in capfd.readouterr().err

@@ -140,12 +140,7 @@ run_options = shared.with_options(
         help="Pairs to classify by kind: each duplicate with the document kept instead of it, all "
         "listed pairs, or only those that need no second reading.  [default: decided]",
     ),
-    click.option(
-        "--resume",
-        is_flag=True,
-        help="Record what is done beside OUT, and go on with it if the same command was "
-        "interrupted or killed before.",
-    ),
+    shared.resume_option,
     click.option(
         "--dry-run",
         is_flag=True,

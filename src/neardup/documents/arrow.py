@@ -33,7 +33,7 @@ from neardup.documents.columns import (
 )
 from neardup.documents.lost import Watch
 from neardup.documents.memory_tables import CHUNK_ROWS, check_columns, chunk_of, wanted
-from neardup.documents.open_files import LARGE_BATCH, OpenFiles, longest_entry
+from neardup.documents.open_files import LARGE_BATCH, OpenFiles, claims_of, longest_entry
 from neardup.documents.pieces import Piece, Trial, some_of
 from neardup.documents.remote import Place
 from neardup.documents.source import Source
@@ -206,7 +206,7 @@ class ArrowSource(Source):
     ) -> Iterator[Part]:
         """One document represents all lost rows of one place, because their number is unknown."""
         with self.opened(self._options(names)) as (reader, fault, _):
-            for batch in mended(_each(reader)):
+            for batch in mended(_each(reader, self.size())):
                 yield from pieces_of(batch, self.chunk_rows)
         if fault:
             yield LostRows(
@@ -248,7 +248,7 @@ class ArrowSource(Source):
     def _batches_of(self, name: str, first: int) -> Iterator[Part]:
         """One column of all batches from this one on."""
         with self.opened(self._options([name])) as (reader, _, _):
-            yield from islice(_each(reader), first, None)
+            yield from islice(_each(reader, self.size()), first, None)
 
     def _options(self, names: list[str] | None) -> ipc.IpcReadOptions:
         options = ipc.IpcReadOptions()
@@ -282,7 +282,7 @@ class ArrowSource(Source):
         """Batches with their shares of the file; at least one, unless the file is empty."""
         with self.opened(self._options(names)) as (reader, _, file):
             if isinstance(reader, ipc.RecordBatchFileReader):
-                yield from _drawn_batches(reader, budget / self.size())
+                yield from _drawn_batches(reader, budget / self.size(), self.size())
             else:
                 yield from _first_batches(reader, file, self.size(), budget)
 
@@ -303,11 +303,12 @@ class ArrowSource(Source):
             try:
                 stream = self.files.stream(self.path)
                 file = stack.enter_context(pa.PythonFile(stream, "r"))
-                if self.is_stream:
-                    reader, fault = ipc.open_stream(file, options=options), None
-                else:
-                    reader, fault = _file_reader(file, options)
-                _ = reader.schema.names  # broken ones fail here, with the file
+                with claims_of(self.size()):
+                    if self.is_stream:
+                        reader, fault = ipc.open_stream(file, options=options), None
+                    else:
+                        reader, fault = _file_reader(file, options)
+                    _ = reader.schema.names  # broken ones fail here, with the file
             except _BROKEN as error:
                 raise unreadable(self.path, error) from error
             yield Opened(reader, fault, file)
@@ -324,14 +325,16 @@ def _file_reader(file: Any, options: ipc.IpcReadOptions) -> tuple[Any, str | Non
             raise error from None  # not even a schema
 
 
-def _each(reader: Any) -> Iterator[Part]:
+def _each(reader: Any, file_size: float) -> Iterator[Part]:
     if isinstance(reader, ipc.RecordBatchFileReader):
         for i in range(reader.num_record_batches):
-            yield batch_of(reader, i)
+            yield _batch(reader, i, file_size)
         return
     while True:
         try:
-            yield sound(reader.read_next_batch())
+            with claims_of(file_size):
+                batch = sound(reader.read_next_batch())
+            yield batch
         except StopIteration:
             return
         except _BROKEN as error:
@@ -340,19 +343,20 @@ def _each(reader: Any) -> Iterator[Part]:
             return
 
 
-def batch_of(reader: ipc.RecordBatchFileReader, i: int) -> Part:
+def _batch(reader: ipc.RecordBatchFileReader, i: int, file_size: float) -> Part:
     try:
-        return sound(reader.get_batch(i))
+        with claims_of(file_size):
+            return sound(reader.get_batch(i))
     except _BROKEN as error:
         return LostRows(1, f"record batch {i + 1} is broken ({cause(error)}); it is lost")
 
 
 def _drawn_batches(
-    reader: ipc.RecordBatchFileReader, part: float
+    reader: ipc.RecordBatchFileReader, part: float, file_size: float
 ) -> Iterator[tuple[pa.RecordBatch, float]]:
     count = reader.num_record_batches
     for i in some_of(count, part * count):
-        batch = batch_of(reader, i)
+        batch = _batch(reader, i, file_size)
         if not isinstance(batch, LostRows):  # a run rejects it
             yield batch, 1 / count
 

@@ -16,7 +16,8 @@ import io
 import os
 import threading
 import weakref
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
@@ -63,6 +64,17 @@ def shown(size: int) -> str:
 
 
 LARGE_BATCH = 512 << 20  # bytes of a batch of rows that are decoded at a time
+
+
+@contextmanager
+def claims_of(file_size: float) -> Iterator[None]:
+    """Around the reading of a part of a file. If there is not enough memory for what the part
+    claims to hold, but there is for the whole file, then the file is broken."""
+    try:
+        yield
+    except MemoryError as error:
+        bytearray(int(file_size))  # an error again if there is no memory
+        raise OSError("it claims to hold more than fits into memory") from error
 
 
 def longest_entry(column: pa.Array) -> int:

@@ -30,7 +30,7 @@ from neardup.documents.columns import (
 )
 from neardup.documents.lost import Watch
 from neardup.documents.memory_tables import CHUNK_ROWS, check_columns, chunk_of, wanted
-from neardup.documents.open_files import LARGE_BATCH, OpenFiles, longest_entry
+from neardup.documents.open_files import LARGE_BATCH, OpenFiles, claims_of, longest_entry
 from neardup.documents.pieces import PLACES, Piece, Trial, some_of
 from neardup.documents.remote import READ_BYTES, Place, Remote
 from neardup.documents.source import Source
@@ -195,7 +195,7 @@ class ParquetSource(Source):
                 for batch in parquet.iter_batches(batch_size=size, columns=columns):
                     yield batch
                     done += batch.num_rows
-        except _BROKEN:
+        except (*_BROKEN, MemoryError):  # the groups one by one show which of them it is
             pass
         for first, group in _row_groups(parquet):
             if first + parquet.metadata.row_group(group).num_rows - 1 > done:
@@ -211,14 +211,14 @@ class ParquetSource(Source):
             return
         reason = "it has fewer rows than the index says"
         try:
-            for batch in parquet.iter_batches(
-                batch_size=self._batch_rows(parquet, [group]), row_groups=[group], columns=columns
-            ):
-                rest = batch.slice(min(skip, batch.num_rows))
-                skip -= batch.num_rows - rest.num_rows
-                if rest.num_rows:
-                    left -= rest.num_rows
-                    yield rest
+            with claims_of(parquet.metadata.row_group(group).total_byte_size):
+                rows = self._batch_rows(parquet, [group])
+                for batch in parquet.iter_batches(rows, row_groups=[group], columns=columns):
+                    rest = batch.slice(min(skip, batch.num_rows))
+                    skip -= batch.num_rows - rest.num_rows
+                    if rest.num_rows:
+                        left -= rest.num_rows
+                        yield rest
         except _BROKEN as error:
             reason = cause(error)
         if left > 0:

@@ -291,7 +291,7 @@ def _from_collection(
     against: Collection, kernel: _native.Copies, settings: PassageSettings, shown: Progress
 ) -> Iterator[_Batch]:
     def work(chunk: Chunk) -> _Batch:
-        batch, hashes = words_of(chunk)
+        batch, hashes, _ = words_of(chunk)
         ids, texts = batch.records["id"], batch.records["text"]
         copies = kernel.against(hashes.values, hashes.offsets).reshape(-1, 7)
         copies, spans = _placed(copies, Ragged.of_strings(texts), 0)

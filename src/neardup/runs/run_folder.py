@@ -166,7 +166,9 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
     # References are not read for the report: a run against many must not wait.
     write_page(folder / REPORT, run_page(Run(result, info)))
     described = json.dumps(info, indent=2, ensure_ascii=False) + "\n"
-    write_checksums(folder, [*_FILES, *info.get("kept_files", [])], {RUN: described.encode()})
+    names = [*_FILES, *info.get("kept_files", [])]
+    workers = info["settings"].get("workers") or 1
+    write_checksums(folder, names, {RUN: described.encode()}, workers=workers)
     write_text(folder / RUN, described)
     _publish(draft)
     if fault:

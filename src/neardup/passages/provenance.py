@@ -231,9 +231,9 @@ def is_library(against: Any) -> TypeGuard[Library]:
 def trace(documents: Any, against: Any, **settings: Unpack[PassageArguments]) -> Traces:
     """Find which passages of ``documents`` come from which documents of the collection ``against``.
 
-    ``documents`` are what :func:`neardup.dedup` takes; a single text is a list of one. ``against``
-    is a collection, too, or an open :class:`neardup.Index` that stores texts. ``settings`` are
-    those of :func:`neardup.passages`, with ``min_words=8`` unless another number is given.
+    ``documents`` are what ``neardup.dedup`` takes; a single text is a list of one. ``against``
+    is a collection, too, or an open ``neardup.Index`` that stores texts. ``settings`` are
+    those of ``neardup.passages``, with ``min_words=8`` unless another number is given.
     """
     wanted = settings_of({"min_words": MIN_WORDS, **settings})
     sources = against if is_library(against) else collect(against)

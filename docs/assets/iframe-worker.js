@@ -9,8 +9,11 @@ if (location.protocol === "file:") {
       this.frame.hidden = true;
       document.body.appendChild(this.frame);
       const inside = this.frame.contentWindow;
-      const answer = (data) => this.dispatchEvent(new MessageEvent("message", { data }));
-      inside.postMessage = answer;
+      inside.postMessage = (data) => {
+        const event = new MessageEvent("message", { data });
+        this.onmessage?.(event);
+        this.dispatchEvent(event);
+      };
       inside.importScripts = (...urls) =>
         urls.reduce((before, one) => before.then(() => this.run(one)), Promise.resolve());
       this.ready = this.run(url);

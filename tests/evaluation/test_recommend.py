@@ -86,6 +86,20 @@ def test_the_lowest_threshold_may_not_be_low_enough() -> None:
     assert any("lowest threshold that was tried" in warning for warning in found.warnings)
 
 
+def test_the_highest_threshold_may_not_be_high_enough() -> None:
+    """Where no pair is wrong a higher one only loses, and the end is no reason for a warning."""
+
+    def warned(sweep: tuple[float, ...], documents: list[dict[str, object]]) -> bool:
+        found = swept("f1", documents, sweep=sweep).recommendation
+        assert found is not None
+        assert found.chosen is not None
+        assert found.chosen.at.cut.value == sweep[-1]
+        return any("highest threshold that was tried" in warning for warning in found.warnings)
+
+    assert warned((0.1, 0.15, 0.2), DOCUMENTS + HALVES)
+    assert not warned((0.05, 0.1), DOCUMENTS)
+
+
 def test_without_negatives_only_recall_can_be_wished() -> None:
     rows = [{"a": f"{g}-0", "b": f"{g}-1"} for g in range(40)]
     made = swept("f1", DOCUMENTS, group=None, pairs=rows)

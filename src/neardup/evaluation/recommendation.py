@@ -235,13 +235,23 @@ def _warnings(best: Candidate) -> tuple[str, ...]:
             f"{counts.unlabelled:,} of the {best.at.predicted:,} predicted pairs are not labelled: "
             "precision is that of the labelled ones."
         )
-    if best.cut == 0 and len(best.of.at) > 1 and best.at.cut.threshold > LOWEST:
-        warnings.append(
-            "It is the lowest threshold that was tried: a lower one may be better still."
-        )
+    warnings += _at_an_end(best)
     if not best.of.complete:
         warnings.append("Pairs were left out because there were too many: recall is too low.")
     return tuple(warnings)
+
+
+def _at_an_end(best: Candidate) -> list[str]:
+    """A sweep that ends at its best threshold may have missed a better one: a lower one if labelled
+    duplicates are missed, a higher one if pairs are wrong."""
+    counts, last = best.line.counts, len(best.of.at) - 1
+    if not last:
+        return []
+    if best.cut == 0 and counts.fn and best.at.cut.threshold > LOWEST:
+        return ["It is the lowest threshold that was tried: a lower one may be better still."]
+    if best.cut == last and counts.fp and best.at.cut.threshold < 1:
+        return ["It is the highest threshold that was tried: a higher one may be better still."]
+    return []
 
 
 def _named(candidate: Candidate) -> str:

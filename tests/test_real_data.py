@@ -211,7 +211,7 @@ def test_a_new_dump_against_an_old_run_is_decided_as_both_together(
 @pytest.mark.parametrize("method", registry.names())
 def test_every_method_decides_every_document(data: Path, name: str, method: str) -> None:
     """`neardup dedup` of the whole sets is written down in docs/performance.md."""
-    result = nd.dedup(data / name / "docs.jsonl.zst", method=method, limit=500)
+    result = nd.dedup(rows(data / name / "docs.jsonl.zst", 500), method=method)
     counts = result.counts
     assert counts.documents == 500 == counts.kept + counts.duplicates
     scores = result.duplicates["score"].to_numpy()

@@ -35,6 +35,17 @@ void hold(Copies &self, In<uint64_t> words, In<int64_t> offsets) {
     self.hold(words.data(), offsets.data(), offsets.size() - 1);
 }
 
+void borrow(Copies &self, In<uint32_t> words, In<int64_t> offsets) {
+    self.borrow(words.data(), offsets.data(), offsets.size() - 1);
+}
+
+void lend(Copies &self, nb::ndarray<uint8_t, nb::ndim<1>, nb::c_contig> entries,
+          nb::ndarray<uint8_t, nb::ndim<1>, nb::c_contig> slots, size_t samples) {
+    if (entries.size() < Copies::entry_bytes(samples) || slots.size() < Copies::slot_bytes(samples))
+        throw nb::value_error("expected room for all samples");
+    self.lend(entries.data(), slots.data(), samples);
+}
+
 void find(Copies &self, In<uint32_t> documents) {
     nb::gil_scoped_release release;
     self.find(documents.data(), documents.size());
@@ -151,6 +162,15 @@ void bind_passages(nb::module_ &m) {
         .def("__init__", &make, "words"_a, "gram"_a, "window"_a, "gap"_a, "most"_a, "similarity"_a,
              "anchor"_a = 0, "anchor_window"_a = 1)
         .def("hold", &hold, "words"_a, "offsets"_a, "Add documents as word hashes.")
+        .def("borrow", &borrow, "words"_a, "offsets"_a, nb::keep_alive<1, 2>(),
+             "Add documents whose words stay where they are.")
+        .def("samples", &Copies::samples, nb::call_guard<nb::gil_scoped_release>(), "The grams that `find` samples.")
+        .def_static("room", [](size_t samples) { return std::make_pair(Copies::entry_bytes(samples), Copies::slot_bytes(samples)); },
+                    "samples"_a, "Bytes of the two arrays of `lend`.")
+        .def("lend", &lend, "entries"_a, "slots"_a, "samples"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
+             "Store the grams of `find` in these arrays, which are all zero.")
+        .def("reserve", &Copies::reserve, "samples"_a, "Make room for the grams of `find`.")
+        .def_prop_ro("bytes", &Copies::bytes, "Memory of the words and grams.")
         .def("find", &find, "documents"_a, "Compare held documents, in this order, with those before them.")
         .def("index", &index_held, "Store all grams of the held documents, for `against`.")
         .def("against", &against, "words"_a, "offsets"_a,

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "bindings/bindings.hpp"
-#include "features/qgrams.hpp"
+#include "features/gram_samples.hpp"
 
 using namespace nb::literals;
 using neardup::TextOptions;
@@ -13,14 +13,14 @@ static nb::tuple sample_grams(In<uint8_t> values, In<int64_t> offsets, const Tex
     std::vector<int64_t> ends{0};
     {
         nb::gil_scoped_release free;
-        neardup::Qgrams qgrams(text, q);
-        size_t room = 0;  // samples are hardly larger than asked for; untouched memory costs nothing
+        neardup::GramSamples samples(text, q);
+        size_t room = 0;  // untouched memory costs nothing
         for (size_t i = 0; i + 1 < offsets.size(); ++i)
-            room += 1 + std::min(static_cast<size_t>(offsets.data()[i + 1] - offsets.data()[i]), most + most / 8);
+            room += 1 + std::min(static_cast<size_t>(offsets.data()[i + 1] - offsets.data()[i]), 2 * most);
         entries.reserve(room);
         for (size_t i = 0; i + 1 < offsets.size(); ++i) {
             const int64_t begin = offsets.data()[i];
-            qgrams.append_sample(values.data() + begin, static_cast<size_t>(offsets.data()[i + 1] - begin), most, entries);
+            samples.append(values.data() + begin, static_cast<size_t>(offsets.data()[i + 1] - begin), most, entries);
             ends.push_back(static_cast<int64_t>(entries.size()));
         }
     }

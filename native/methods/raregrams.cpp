@@ -7,7 +7,7 @@
 #include "features/common_entries.hpp"
 #include "features/families.hpp"
 #include "features/minhash.hpp"
-#include "features/qgrams.hpp"
+#include "features/gram_samples.hpp"
 #include "hash.hpp"
 #include "simd.hpp"
 
@@ -66,22 +66,23 @@ Sizes sizes_at(const Row &row, uint32_t level) {
     return sizes;
 }
 
-// Remembers the sizes of documents at their own levels, because most documents are in several pairs.
+// Remembers the sizes of documents, because most are in several pairs.
 class SizesOf {
   public:
     explicit SizesOf(size_t pairs) : slots_(std::min(std::bit_ceil(2 * pairs + 1), kMostSlots)) {}
 
     Sizes at(const Row &row, int64_t document, uint32_t level) {
-        if (level != row.level) return sizes_at(row, level);
-        Slot &slot = slots_[static_cast<size_t>(document) & (slots_.size() - 1)];
-        if (slot.document != document) slot = {document, sizes_at(row, level)};
+        // A document is mostly asked for at its own level and at the next one.
+        Slot &slot = slots_[(2 * static_cast<size_t>(document) + (level & 1)) & (slots_.size() - 1)];
+        if (slot.document != document || slot.level != level) slot = {document, level, sizes_at(row, level)};
         return slot.sizes;
     }
 
   private:
-    static constexpr size_t kMostSlots = 1 << 15;
+    static constexpr size_t kMostSlots = 1 << 16;
     struct Slot {
         int64_t document = -1;
+        uint32_t level = 0;
         Sizes sizes;
     };
     std::vector<Slot> slots_;

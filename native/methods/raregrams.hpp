@@ -1,4 +1,4 @@
-// The method raregrams: weights, keys and scores of sampled q-grams (features/qgrams.hpp explains the samples).
+// The method raregrams: weights, keys and scores of sampled grams (features/gram_samples.hpp explains the samples).
 //
 // A weighted entry is feature << 32 | level << 24 | figure << 23 | weight << 2 | class. The weight is that of the number of documents
 // that have the feature, and so is the class. A row without a head stands for a document that is too short to be

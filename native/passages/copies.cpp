@@ -1,6 +1,7 @@
 #include "passages/copies.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <unordered_map>
 
@@ -129,13 +130,16 @@ struct Copies::Scratch {
     }
 };
 
-Copies::Copies(const CopySettings &settings) : settings_(settings), slots_(first_slots, Slot{0, none}) {}
+Copies::Copies(const CopySettings &settings) : settings_(settings), slots_() {
+    slots_.assign(first_slots);
+}
 
 void Copies::hold(const uint64_t *words, const int64_t *offsets, size_t documents) {
     for (size_t d = 0; d < documents; ++d) {
         const auto size = static_cast<size_t>(offsets[d + 1] - offsets[d]);
         if (size > block_left_) {
             block_left_ = std::max(size, std::min(block_words, first_block << std::min<size_t>(2 * blocks_.size(), 10)));
+            held_ += block_left_;
             blocks_.push_back(std::unique_ptr<uint32_t[]>(new uint32_t[block_left_]));
             block_at_ = blocks_.back().get();
         }
@@ -148,6 +152,35 @@ void Copies::hold(const uint64_t *words, const int64_t *offsets, size_t document
     }
 }
 
+void Copies::borrow(const uint32_t *words, const int64_t *offsets, size_t documents) {
+    for (size_t d = 0; d < documents; ++d) {
+        starts_.push_back(words + offsets[d]);
+        sizes_.push_back(static_cast<uint32_t>(offsets[d + 1] - offsets[d]));
+    }
+}
+
+size_t Copies::samples() const {
+    Scratch scratch;
+    size_t count = 0;
+    for (uint32_t d = 0; d < documents(); ++d) {
+        sample({words(d), sizes_[d], d, true}, settings_.window, scratch);
+        count += scratch.sampled.size();
+    }
+    return count;
+}
+
+size_t Copies::slots_for(size_t samples) { return std::bit_ceil(std::max(first_slots, samples + samples / 3 + 1)); }
+
+void Copies::reserve(size_t samples) {
+    entries_.reserve(samples);
+    slots_.assign(slots_for(samples));
+}
+
+void Copies::lend(uint8_t *entries, uint8_t *slots, size_t samples) {
+    entries_.lend(reinterpret_cast<Entry *>(entries), 0);
+    slots_.lend(reinterpret_cast<Slot *>(slots), slots_for(samples));
+}
+
 void Copies::sample(const Target &target, uint32_t window, Scratch &scratch) const {
     winnow(target.words, target.size, settings_.gram, window, scratch.hashes, scratch.sampled);
 }
@@ -158,30 +191,31 @@ size_t Copies::slot_of(uint64_t hash) const {
     const size_t mask = slots_.size() - 1;
     const auto tag = static_cast<uint32_t>(hash);
     size_t i = tag & mask;
-    while (slots_[i].head != none && slots_[i].tag != tag) i = (i + 1) & mask;
+    while (slots_[i].head && slots_[i].tag != tag) i = (i + 1) & mask;
     return i;
 }
 
 void Copies::grow() {
-    std::vector<Slot> old(slots_.size() * 2, Slot{0, none});
-    old.swap(slots_);
-    for (const Slot &slot : old)
-        if (slot.head != none) slots_[slot_of(slot.tag)] = slot;
+    Room<Slot> old = std::move(slots_);
+    slots_ = Room<Slot>();
+    slots_.assign(old.size() * 2);
+    for (size_t i = 0; i < old.size(); ++i)
+        if (old[i].head) slots_[slot_of(old[i].tag)] = old[i];
 }
 
 // The earliest places come first; after `most` of them a gram is no longer stored.
 void Copies::store(uint32_t document, uint32_t position, uint64_t hash, size_t i) {
-    const auto number = static_cast<uint32_t>(entries_.size());
-    if (slots_[i].head == none) {
+    const auto number = static_cast<uint32_t>(entries_.size() + 1);
+    if (!slots_[i].head) {
         slots_[i] = {static_cast<uint32_t>(hash), number};
-        if (++used_ * 4 >= slots_.size() * 3) grow();
+        if (++used_ * 4 >= slots_.size() * 3 && !slots_.lent()) grow();
     } else {
         uint32_t last = slots_[i].head, count = 1;
-        for (; entries_[last].next != none; last = entries_[last].next) ++count;
+        for (; entry(last).next; last = entry(last).next) ++count;
         if (count >= settings_.most) return;
-        entries_[last].next = number;
+        entry(last).next = number;
     }
-    entries_.push_back({document, position, none});
+    entries_.push_back({document, position, 0});
 }
 
 // Whether the seed is real; a copy that is long enough is added to the scratch.
@@ -220,9 +254,9 @@ bool Copies::extend(const Target &target, const Entry &seed, uint32_t position, 
 
 void Copies::compare(const Target &target, Scratch &scratch) const {
     for (const Sampled &seed : scratch.sampled) {
-        for (uint32_t e = slots_[slot_of(seed.hash)].head; e != none; e = entries_[e].next) {
-            const uint64_t key = Scratch::key(entries_[e].document, seed.position, entries_[e].position);
-            if (!scratch.is_done(key, seed.position)) extend(target, entries_[e], seed.position, scratch);
+        for (uint32_t e = slots_[slot_of(seed.hash)].head; e; e = entry(e).next) {
+            const uint64_t key = Scratch::key(entry(e).document, seed.position, entry(e).position);
+            if (!scratch.is_done(key, seed.position)) extend(target, entry(e), seed.position, scratch);
         }
     }
 }
@@ -267,12 +301,12 @@ void Copies::find(const uint32_t *documents, size_t count) {
 #endif
             if (inside(seed.position)) continue;
             const size_t slot = slot_of(seed.hash);
-            for (uint32_t e = slots_[slot].head; e != none && !inside(seed.position); e = entries_[e].next) {
-                const Entry &entry = entries_[e];
-                const bool same = entry.document == target.document;
-                if (same && (entry.position > seed.position || seed.position - entry.position < m)) continue;
-                const uint64_t key = Scratch::key(entry.document, seed.position, entry.position);
-                if (!scratch.is_done(key, seed.position)) extend(target, entry, seed.position, scratch);
+            for (uint32_t e = slots_[slot].head; e && !inside(seed.position); e = entry(e).next) {
+                const Entry &known = entry(e);
+                const bool same = known.document == target.document;
+                if (same && (known.position > seed.position || seed.position - known.position < m)) continue;
+                const uint64_t key = Scratch::key(known.document, seed.position, known.position);
+                if (!scratch.is_done(key, seed.position)) extend(target, known, seed.position, scratch);
             }
             if (!inside(seed.position)) store(target.document, seed.position, seed.hash, slot);
         }

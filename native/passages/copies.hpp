@@ -45,6 +45,45 @@ struct PassagePlace {
     int64_t copy;
 };
 
+// An array that grows, or one in memory of somebody else that has room enough.
+template <typename T>
+class Room {
+  public:
+    T &operator[](size_t i) { return data_[i]; }
+    const T &operator[](size_t i) const { return data_[i]; }
+    size_t size() const { return size_; }
+    bool lent() const { return lent_; }
+    size_t bytes() const { return own_.capacity() * sizeof(T); }
+    void lend(T *data, size_t size) {
+        own_ = std::vector<T>();
+        data_ = data;
+        size_ = size;
+        lent_ = true;
+    }
+    void reserve(size_t size) { own_.reserve(size); }
+    void assign(size_t size) { own(std::vector<T>(size)); }
+    void own(std::vector<T> &&values) {
+        own_ = std::move(values);
+        data_ = own_.data();
+        size_ = own_.size();
+    }
+    void push_back(const T &value) {
+        if (lent_) {
+            data_[size_++] = value;
+            return;
+        }
+        own_.push_back(value);
+        data_ = own_.data();
+        size_ = own_.size();
+    }
+
+  private:
+    std::vector<T> own_;
+    T *data_ = nullptr;
+    size_t size_ = 0;
+    bool lent_ = false;
+};
+
 class Copies {
   public:
     explicit Copies(const CopySettings &settings);
@@ -52,6 +91,23 @@ class Copies {
 
     // Adds documents, numbered in the order of their arrival.
     void hold(const uint64_t *words, const int64_t *offsets, size_t documents);
+
+    // Adds documents whose words stay where they are, such as in a file that is mapped into memory.
+    void borrow(const uint32_t *words, const int64_t *offsets, size_t documents);
+
+    // Where the grams of `find` are stored, instead of in memory of its own: bytes for `samples` grams, all zero.
+    void lend(uint8_t *entries, uint8_t *slots, size_t samples);
+    static size_t entry_bytes(size_t samples) { return samples * sizeof(Entry); }
+    static size_t slot_bytes(size_t samples) { return slots_for(samples) * sizeof(Slot); }
+
+    // Makes room for about so many grams, before the first of them.
+    void reserve(size_t samples);
+
+    // The grams that `find` samples from all held documents.
+    size_t samples() const;
+
+    // Memory of the words and grams, without what is borrowed or lent.
+    size_t bytes() const { return held_ * sizeof(uint32_t) + entries_.bytes() + slots_.bytes(); }
 
     // Compares these held documents with those before them, and appends the copies that cover all that was found.
     void find(const uint32_t *documents, size_t count);
@@ -71,6 +127,7 @@ class Copies {
     std::vector<PassagePlace> places() const;
 
   private:
+    // Numbers of entries count from 1, so that memory full of zeros is empty.
     struct Entry {
         uint32_t document, position, next;
     };
@@ -91,16 +148,19 @@ class Copies {
     bool extend(const Target &target, const Entry &seed, uint32_t position, Scratch &scratch) const;
     void store(uint32_t document, uint32_t position, uint64_t hash, size_t slot);
     size_t slot_of(uint64_t hash) const;
+    static size_t slots_for(size_t samples);
     void grow();
+    Entry &entry(uint32_t number) { return entries_[number - 1]; }
+    const Entry &entry(uint32_t number) const { return entries_[number - 1]; }
 
     CopySettings settings_;
     std::vector<std::unique_ptr<uint32_t[]>> blocks_;
-    size_t block_left_ = 0;
+    size_t block_left_ = 0, held_ = 0;
     uint32_t *block_at_ = nullptr;
     std::vector<const uint32_t *> starts_;
     std::vector<uint32_t> sizes_;
-    std::vector<Entry> entries_;
-    std::vector<Slot> slots_;
+    Room<Entry> entries_;
+    Room<Slot> slots_;
     size_t used_ = 0;
     std::vector<Copy> copies_;
     AnchorTable anchors_;

@@ -30,6 +30,8 @@ Normaliser::Normaliser(const TextOptions &options, bool blank)
     if (options.strip_diacritics) slow_flags_ |= unicode::strips | unicode::any_mark;
     ascii_to_ = tables().ascii_to;
     two_byte_ = tables().two_byte;
+    for (uint8_t c = 0; c < 128; ++c)
+        if (ascii_to_[c] != deleted) kept_.keep(c);
 }
 
 const Normaliser::Tables &Normaliser::tables() const {
@@ -136,12 +138,16 @@ size_t Normaliser::take_back(size_t out) {
     return in;
 }
 
+AsciiRule Normaliser::ascii_rule() const {
+    return {static_cast<uint8_t>(options_.fold_case ? 26 : 0),
+            static_cast<uint8_t>(options_.digits == TextOptions::Digits::mask ? 10 : 0)};
+}
+
 // Returns the number of leading ASCII bytes.
 size_t Normaliser::ascii(const uint8_t *text, size_t size) {
     reserve(size + padding + block);
     uint8_t *out = buffer_.data() + size_;
-    const AsciiRule rule{static_cast<uint8_t>(options_.fold_case ? 26 : 0),
-                         static_cast<uint8_t>(options_.digits == TextOptions::Digits::mask ? 10 : 0)};
+    const AsciiRule rule = ascii_rule();
     size_t n = copy_ascii(text, size / block, out, rule) * block;
     if (size - n >= block) {
         n += ascii_prefix(text + n);
@@ -159,9 +165,11 @@ size_t Normaliser::ascii(const uint8_t *text, size_t size) {
 }
 
 size_t Normaliser::ascii_deleting(const uint8_t *text, size_t size) {
-    reserve(size + padding);
+    reserve(size + padding + block);
     uint8_t *const start = buffer_.data() + size_, *out = start;
-    size_t n = 0;
+    const Copied copied = copy_kept(text, size, out, kept_, ascii_rule());
+    out += copied.made;
+    size_t n = copied.taken;
     for (; n < size && text[n] < 0x80; ++n) {
         *out = ascii_to_[text[n]];
         out += *out != deleted;

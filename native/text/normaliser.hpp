@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "text/ascii.hpp"
 #include "text/options.hpp"
 #include "text/unicode.hpp"
 
@@ -46,6 +47,7 @@ class Normaliser {
     // Built once for each choice of options, because building them can take longer than normalising a short text.
     const Tables &tables() const;
     void fill(Tables &tables) const;
+    AsciiRule ascii_rule() const;
     size_t ascii(const uint8_t *text, size_t size);
     size_t ascii_deleting(const uint8_t *text, size_t size);
     const uint8_t *others(const uint8_t *p, const uint8_t *end);
@@ -70,6 +72,7 @@ class Normaliser {
     uint16_t change_flag_, slow_flags_;
     const uint8_t *ascii_to_;
     const uint32_t *two_byte_;
+    KeptBytes kept_;  // the ASCII characters that are not deleted
 
     std::vector<uint8_t> buffer_;
     size_t size_ = 0;

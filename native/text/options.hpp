@@ -16,4 +16,9 @@ struct TextOptions {
     bool deletes() const { return digits == Digits::drop || punctuation == Punctuation::remove; }
 };
 
+inline TextOptions without_punctuation(TextOptions options) {
+    options.punctuation = TextOptions::Punctuation::remove;
+    return options;
+}
+
 }  // namespace neardup

@@ -21,6 +21,15 @@ constexpr std::array<Mark, 128> ascii_marks() {
 }
 constexpr std::array<Mark, 128> kAscii = ascii_marks();
 
+// Bytes inside a sentence, whatever stands beside them: most of a text, which is passed over at once.
+constexpr std::array<bool, 256> inner_bytes() {
+    std::array<bool, 256> inner{};
+    for (size_t c = 0; c < 128; ++c)
+        inner[c] = kAscii[c] == plain || kAscii[c] == closer || kAscii[c] == white;
+    return inner;
+}
+constexpr std::array<bool, 256> kInner = inner_bytes();
+
 Mark mark_beyond_ascii(uint32_t cp) {
     switch (cp) {
         case 0x2026: case 0xFF0E: case 0x203C: case 0x203D: case 0x2047: case 0x2048: case 0x2049:
@@ -77,6 +86,8 @@ const uint8_t *sentence_end(const uint8_t *p, const uint8_t *end) {
     int lines;
     p = past_white(p, end, lines);
     while (p < end) {
+        while (p < end && kInner[*p]) ++p;
+        if (p == end) return end;
         Character c = next(p, end);
         if (c.mark == line || c.mark == paragraph || c.mark == white) {
             p = past_white(p, end, lines);

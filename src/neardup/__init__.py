@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from neardup import spark as spark
     from neardup.api import dedup, find
     from neardup.engines.index.index import Index
+    from neardup.engines.prose import check as check  # beside the dozen, as the next ones
     from neardup.engines.ranked import group
     from neardup.errors import NeardupError
     from neardup.evaluation.evaluation import evaluate
@@ -40,6 +41,7 @@ _HOMES = {
     "Shingles": "methods.shingles",
     "SimHash": "methods.simhash",
     "Text": "text.text_options",
+    "check": "engines.prose",
     "clean": "passages.cleanup",
     "compare": "runs.comparison",
     "dedup": "api",

@@ -188,6 +188,7 @@ class PassageArguments(TypedDict, total=False):
     date: str | None
     source: str | None
     workers: int | None
+    memory: str | int
     limit: int | None
 
 

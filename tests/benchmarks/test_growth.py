@@ -1,7 +1,7 @@
 """No content of the zoo makes a method compare all documents with each other.
 
 What is counted is candidates, not seconds. Where all documents meet, each would be compared with
-1,500 others on average; the bound is what a document may cost however many there are.
+1,000 others on average; the bound is what a document may cost however many there are.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from neardup.cli import summary
 from neardup.matching.candidates import MOST_COMPARED
 from neardup.plan import FEWEST_PAIRS
 
-DOCUMENTS = 3_000
+DOCUMENTS = 2_000
 # Three steps of a walk, the pairs that share several keys, and the pairs of small groups.
 MOST = 4 * MOST_COMPARED + FEWEST_PAIRS / DOCUMENTS
 CROWDED = {

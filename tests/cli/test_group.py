@@ -67,7 +67,7 @@ def test_the_method(run: Run, docs: Path) -> None:
 def test_refused(run: Run, docs: Path, tmp_path: Path) -> None:
     (tmp_path / "there.csv").write_text("")
     for options, said in [
-        (["-o", tmp_path / "x.txt"], "expected .jsonl, .csv, .parquet"),
+        (["-o", tmp_path / "x.txt"], "expected .jsonl, .csv, .xlsx, .parquet"),
         (["-o", docs], "is the list itself"),
         (["-o", tmp_path / "there.csv"], "is already there"),
         (["-o", tmp_path / "no" / "x.csv"], "is no folder"),

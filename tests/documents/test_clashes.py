@@ -154,7 +154,7 @@ def test_a_file_is_named_as_shortly_as_tells_it_apart(files: list[str], labels: 
     st.lists(st.lists(st.sampled_from("abcd"), max_size=6), min_size=1, max_size=4),
     st.integers(1, 3),
 )
-@examples(60)
+@examples(25)
 def test_the_ledger_finds_what_sets_would(files: list[list[str]], size: int) -> None:
     ledger, number, clashed, before = Ledger(), 0, False, set[str]()
     for name, ids in enumerate(files):

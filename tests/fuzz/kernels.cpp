@@ -25,6 +25,7 @@
 #include "features/overlap.hpp"
 #include "features/parity.hpp"
 #include "features/profiles.hpp"
+#include "features/gram_samples.hpp"
 #include "features/qgrams.hpp"
 #include "features/shingles.hpp"
 #include "features/sketch.hpp"
@@ -321,12 +322,13 @@ void typography(const Input &in, Digest &out) {
 
 void qgrams(const Input &in, Digest &out) {
     Qgrams grams(in.options(), 1 + in.number(5, 3), 1 + in.number(0, 1));
+    GramSamples samples(in.options(), 1 + in.number(5, 3));
     std::vector<uint32_t> features;
     std::vector<uint64_t> sample;
     std::vector<uint8_t> form;
     for (size_t d = 0; d < in.texts.size(); ++d) {
         out.add(grams.append(in.texts.begin(d), in.texts.length(d), in.number(2, 3), features));
-        out.add(grams.append_sample(in.texts.begin(d), in.texts.length(d), 16, sample));
+        out.add(samples.append(in.texts.begin(d), in.texts.length(d), 16, sample));
         grams.normal_form(in.texts.begin(d), in.texts.length(d), form);
         out.add(form);
     }
@@ -489,10 +491,10 @@ void simhash(const Input &in, Digest &out) {
 }
 
 void rare_grams(const Input &in, Digest &out) {
-    Qgrams grams(in.options(), 3);
+    GramSamples samples(in.options(), 3);
     Rows<uint64_t> rows;
     for (size_t d = 0; d < in.texts.size(); ++d)
-        grams.append_sample(in.texts.begin(d), in.texts.length(d), 16, rows.values), rows.close();
+        samples.append(in.texts.begin(d), in.texts.length(d), 16, rows.values), rows.close();
     rows.fit();
     std::vector<uint16_t> counts(64);
     for (const uint64_t entry : rows.values) {

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from neardup.errors import ColumnError
 from neardup.labels.gold import NEGATIVE, POSITIVE, UNKNOWN, Gold, from_groups, unranked
-from neardup.labels.labelled_pairs import from_pairs
+from neardup.labels.labelled_pairs import from_pairs, read_pairs
 
 # True is 1 and False 0, as keys too.
 MEANT: dict[object, int] = {"duplicate": 1, True: 1, "NOT": 0, False: 0}
@@ -162,3 +162,11 @@ def test_complete_pairs_make_clusters() -> None:
     assert clusters is not None
     assert clusters[0] == clusters[1] == clusters[3]
     assert len(set(clusters.tolist())) == 3
+
+
+def test_precision_is_known_where_people_found_every_pair_right() -> None:
+    """A list of duplicates says nothing of precision; a sample that was judged does."""
+    listed = [{"a": "x", "b": "y", "label": "duplicate"}]
+    judged = [{**row, "assessor": "ann"} for row in listed]
+    assert not from_pairs(read_pairs(listed), ["x", "y"]).negatives_known()
+    assert from_pairs(read_pairs(judged), ["x", "y"]).negatives_known()

@@ -12,11 +12,20 @@ import neardup as nd
 from neardup.cli import main
 from neardup.engines.integrity import verify
 from neardup.errors import NeardupError
+from neardup.passages import passage_folder
 from neardup.passages.passage_tables import Passages, is_quoted
+from neardup.runs.checksums import digests_of
+from neardup.runs.journal_folder import JournalFolder
 from neardup.runs.result import Result
 from passages.material import SHARED, documents_of, jsonl, prose
 
 MAIL = "> " + SHARED.replace(". ", ".\n> ")
+
+
+def run(*arguments: object) -> str:
+    done = CliRunner().invoke(main, [*map(str, arguments)])
+    assert done.exit_code == 0, done.output
+    return done.output
 
 
 def found(documents: list[dict[str, str]], **settings: object) -> Passages:
@@ -178,3 +187,49 @@ def test_the_function_stays_callable_after_its_package_is_imported() -> None:
 
     assert callable(nd.passages)
     assert len(neardup.passages(documents_of(SHARED, SHARED)).passages) == 1
+
+
+def large(documents: int = 160) -> list[str]:
+    """Enough words that some are beyond a megabyte, with copies near and far."""
+    texts = [prose(2000 + i, 1000) for i in range(documents)]
+    return [f"{text} {texts[(7 * i) % documents][:900]}" for i, text in enumerate(texts)]
+
+
+def test_little_memory_gives_the_same_answer() -> None:
+    usual, little = (nd.passages(large(), memory=size) for size in ("1GB", "1MB"))
+    assert little.passages.equals(usual.passages)
+    assert little.occurrences.equals(usual.occurrences)
+    assert little.counts["passages"] > 100
+
+
+@pytest.mark.parametrize("command", ["passages", "clean"])
+@pytest.mark.parametrize("chunks", [1, 3])
+def test_a_stopped_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, chunks: int
+) -> None:
+    names = []
+    for n in range(3):
+        rows = [{"id": f"{n}-{i}", "text": text} for i, text in enumerate(large(12)[n : n + 8])]
+        names.append(str(jsonl(tmp_path / f"{n}.jsonl", rows)))
+    whole, out = str(tmp_path / "whole"), str(tmp_path / "out")
+    run(command, *names, "-o", whole)
+    left = iter(range(chunks))
+    keep = JournalFolder.keep_chunk
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            JournalFolder, "keep_chunk", lambda *a: keep(*a) if next(left, None) is not None else 0
+        )
+        patched.setattr(passage_folder, "write_tables", _stop)
+        done = CliRunner().invoke(main, [command, *names, "-o", out, "--resume"])
+        assert done.exit_code == 130
+        assert "the same command goes on from here" in done.output
+        assert not Path(out).exists()
+    other = CliRunner().invoke(main, [command, *names, "-o", out, "--resume", "--gap", "0"])
+    assert "gap was 8 and is 0" in other.output
+    run(command, *names, "-o", out, "--resume")
+    assert digests_of(Path(out)) == digests_of(Path(whole))
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def _stop(*_: object) -> None:
+    raise KeyboardInterrupt

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from unicodedata import category
 
 from reference import minhash, qgrams, rarity
-from reference.shingles import MASK, cyclic, scramble
+from reference.shingles import MASK, scramble
 
-WIDTH, SAMPLE = 8, 1024
+WIDTH, SAMPLE = 8, 512
 MANY_HAVE, FEW_HAVE, ONE_HAS, SOME_HAVE = range(4)
 SECRETS = (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0x8BB84B93962EACC9, 0x4B33A62ED433D4A3)
 
@@ -34,10 +34,24 @@ class Document(NamedTuple):
 
 
 def level_of_length(characters: int, most: int) -> int:
+    if characters <= 4 * most:
+        most *= 2
     level = 0
     while most * 2**level < characters:
         level += 1
     return level
+
+
+def gram_hash(gram: str) -> int:
+    """A character below U+0800 is one byte; a wide one is the byte 0, and its hash is added."""
+    codes = [ord(c) if c.isascii() else 0x80 | ord(c) & 0x7F for c in gram]
+    narrow = bytes(0 if ord(c) >= 0x800 else code for c, code in zip(gram, codes, strict=True))
+    number = int.from_bytes(narrow, "little") ^ SECRETS[0]
+    for k, c in enumerate(gram):
+        if ord(c) >= 0x800:
+            hash_ = scramble(ord(c) + SECRETS[0] & MASK)
+            number ^= (hash_ << 8 * k | hash_ >> 64 - 8 * k) & MASK
+    return scramble(number)
 
 
 def sample(text: str, most: int = SAMPLE) -> tuple[int, dict[int, tuple[int, bool]]]:
@@ -46,7 +60,7 @@ def sample(text: str, most: int = SAMPLE) -> tuple[int, dict[int, tuple[int, boo
     level = level_of_length(len(qgrams.normal_form(text)), most)
     levels: dict[int, tuple[int, bool]] = {}
     for gram in {*qgrams.qgrams(text, WIDTH)}:
-        hash_ = scramble(cyclic([scramble(ord(c) + SECRETS[0] & MASK) for c in gram]))
+        hash_ = gram_hash(gram)
         own = min(32 - (hash_ & 0xFFFFFFFF).bit_length(), 31)
         if own >= level:
             feature = hash_ >> 32

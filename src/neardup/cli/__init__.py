@@ -25,6 +25,7 @@ COMMANDS = {
     "clean": "neardup.cli.passages:clean",
     "trace": "neardup.cli.passages:trace",
     "compare": "neardup.cli.compare:compare",
+    "check": "neardup.cli.check:check",
     "group": "neardup.cli.group:group",
     "report": "neardup.cli.review:report",
     "review": "neardup.cli.review:review",

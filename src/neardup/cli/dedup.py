@@ -39,11 +39,19 @@ if TYPE_CHECKING:
     from neardup.settings import Settings
 
 _LIMITS = ("--max-document", "--max-file", "--max-ratio")
-SHOWN = ("as_json", "quiet", "annotate", "one_file", "accept_rejected")
+SHOWN = ("as_json", "quiet", "annotate", "one_file", "export", "accept_rejected")
 EVERY_SECTION = {
     "Common": ("--out", "--method", "--threshold", "--keep", "--text", "--id", "--date"),
     "Input": ("--source", "--against", "--encoding", "--extract", "--limit", "--strict", *_LIMITS),
-    "Output": ("--annotate", "--one-file", "--overwrite", "--json", "--verbose", "--quiet"),
+    "Output": (
+        "--annotate",
+        "--one-file",
+        "--export",
+        "--overwrite",
+        "--json",
+        "--verbose",
+        "--quiet",
+    ),
     "Matching": ("--set", "--recipe", "--within", "--boilerplate"),
     "Deciding": ("--policy", "--action", "--clusters", "--kinds"),
     "Resources": ("--resume", "--dry-run", "--workers", "--memory", "--engine", "--master"),
@@ -94,6 +102,14 @@ run_options = shared.with_options(
         help="Write the documents of several input files into one file for each format, instead of "
         "into files of the same names.",
     ),
+    click.option(
+        "--export",
+        metavar="csv|xlsx|parquet",
+        multiple=True,
+        type=click.Choice(["csv", "xlsx", "parquet"]),
+        help="Also write OUT/export.*, a table for colleagues with one row for each document: "
+        "path, title, decision, kept_id, score, kind, cluster, copies. Repeatable.",
+    ),
     shared.overwrite_run_option,
     shared.json_option,
     shared.verbose_option,
@@ -124,12 +140,7 @@ run_options = shared.with_options(
         help="Pairs to classify by kind: each duplicate with the document kept instead of it, all "
         "listed pairs, or only those that need no second reading.  [default: decided]",
     ),
-    click.option(
-        "--resume",
-        is_flag=True,
-        help="Record what is done beside OUT, and go on with it if the same command was "
-        "interrupted or killed before.",
-    ),
+    shared.resume_option,
     click.option(
         "--dry-run",
         is_flag=True,
@@ -276,7 +287,7 @@ class Request(NamedTuple):
     inputs: list[tuple[str | None, str]]
     settings: Settings
     every_pair: bool
-    shown: dict[str, bool]
+    shown: dict[str, Any]
 
     @classmethod
     def of(
@@ -289,6 +300,8 @@ class Request(NamedTuple):
     ) -> Request:
         if options["resume"] and (out is None or names_file(out) or out == STDOUT):
             raise click.UsageError("--resume needs a folder. Hint: name one with -o.")
+        if options["export"] and (out is None or names_file(out) or out == STDOUT):
+            raise click.UsageError("--export needs a folder. Hint: name one with -o.")
         named = [(None, path) for path in inputs] + named_inputs(options.pop("sources"))
         if not named:
             raise click.UsageError("Missing argument 'INPUT...'. Hint: name files, or - for stdin.")
@@ -322,6 +335,7 @@ class Job:
     quiet: bool
     annotate: bool
     one_file: bool
+    export: tuple[str, ...]
     accept_rejected: bool
 
     def dry_run(self, *, writes: str | None) -> None:
@@ -386,6 +400,7 @@ class Job:
         finally:
             progress.finish()
         result.info |= {"one_file": True} if self.one_file else {}
+        result.info |= {"export": list(self.export)} if self.export else {}
         return self._annotated(result) if self.annotate else result
 
     def _annotated(self, result: Result) -> Result:
@@ -404,9 +419,10 @@ class Job:
             size = self.collection.plain_size()
             told = summary.lines(result, out, seconds, size) + summary.file_lines(result, file)
             echo("\n".join(told), err=True)
-        lines = summary.mostly_rejected(result)
-        accepted = {"accepted": self.accept_rejected, "quiet": self.quiet}
-        summary.refuse_rejected(lines, out or file, **accepted)
+        if result.info["mostly_rejected"]:
+            lines = summary.mostly_rejected(result)
+            accepted = {"accepted": self.accept_rejected, "quiet": self.quiet}
+            summary.refuse_rejected(lines, out or file, **accepted)
 
 
 def named_inputs(assignments: tuple[str, ...]) -> list[tuple[str | None, str]]:

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     "--out",
     metavar="FILE",
     type=shared.PATH,
-    help="Write the list as .jsonl, .csv or .parquet; - writes JSON Lines to stdout.",
+    help="Write the list as .jsonl, .csv, .xlsx or .parquet; - writes JSON Lines to stdout.",
 )
 @shared.overwrite_option
 @shared.json_option

@@ -234,6 +234,12 @@ workers_option = click.option(
 memory_option = click.option(
     "--memory", metavar="SIZE", help="Memory to use before writing to disk.  [default: 1GB]"
 )
+resume_option = click.option(
+    "--resume",
+    is_flag=True,
+    help="Record what is done beside OUT, and go on with it if the same command was interrupted "
+    "or killed before.",
+)
 max_pairs_option = click.option(
     "--max-pairs",
     metavar="N",

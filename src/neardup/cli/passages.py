@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -11,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from neardup.cli import options as shared
-from neardup.cli.command import echo, load_arrow, show_json
+from neardup.cli.command import INTERRUPTED, echo, load_arrow, show_json
 from neardup.cli.summary import refuse_rejected, rejection_lines
-from neardup.cli.target import STDOUT, Target, names_file
+from neardup.cli.target import STDOUT, Target, after_interruption, names_file
 from neardup.errors import UsageError
 from neardup.wording import many, shortened
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from neardup.passages.cleanup import Cleaned
     from neardup.passages.passage_tables import Passages
     from neardup.passages.provenance import Library, Traces
-    from neardup.passages.search import Documents, PassageSettings
+    from neardup.passages.search import Documents, PassageSettings, Workspace
     from neardup.progress import Progress
     from neardup.runs.result import Result
     from neardup.settings import Settings
@@ -94,6 +95,8 @@ search_options = shared.with_options(
     shared.keep_option,
     shared.date_option,
     shared.overwrite_run_option,
+    shared.resume_option,
+    shared.memory_option,
     reading_options,
 )
 
@@ -102,7 +105,7 @@ def _settings(options: dict[str, Any], **usual: Any) -> PassageSettings:
     from neardup.passages.search import settings_of
 
     names = ("min_words", "unit", "gap", "similarity", "keep", "text", "id", "date", "source")
-    given = {name: options.get(name) for name in (*names, "workers", "limit")}
+    given = {name: options.get(name) for name in (*names, "workers", "memory", "limit")}
     return settings_of(usual | {name: value for name, value in given.items() if value is not None})
 
 
@@ -137,7 +140,7 @@ def _target(out: Path | None, options: dict[str, Any]) -> Target:
         raise click.UsageError("Missing option '-o' / '--out'. Hint: name the folder to write.")
     if out == STDOUT or names_file(out):
         raise UsageError(f"{out} is no folder.", hint="name a folder with -o.")
-    target = Target(out, overwrite=options["overwrite"])
+    target = Target(out, overwrite=options["overwrite"], resume=options["resume"])
     target.refuse_filled()
     return target
 
@@ -179,7 +182,7 @@ def passages(
 
     settings = _settings(options)
     found = _searched(
-        inputs, target, options, lambda documents, shown: passages_of(documents, settings, shown)
+        inputs, target, options, lambda documents, *how: passages_of(documents, settings, *how)
     )
     found.save(target.folder)
     if options["as_json"]:
@@ -193,16 +196,21 @@ def _searched(
     inputs: tuple[str, ...],
     target: Target,
     options: dict[str, Any],
-    work: Callable[[Collection, Progress], T],
+    work: Callable[[Collection, Progress, Workspace], T],
 ) -> T:
     """Reads the inputs, shows the progress, and refuses an output that would replace an input."""
     from neardup.cli.terminal import progress_for
+    from neardup.passages.search import Workspace
 
     collection = _collection(inputs, options)
     target.check(collection.paths)
     progress = progress_for(quiet=options["quiet"] or options["as_json"])
+    beside = target.folder.resolve().parent
+    workspace = Workspace(beside if beside.is_dir() else None, target.journal)
+    done = functools.partial(after_interruption, target.folder, resume=target.resume)
+    click.get_current_context().meta[INTERRUPTED] = done
     try:
-        return work(collection, progress)
+        return work(collection, progress, workspace)
     finally:
         progress.finish()
 
@@ -297,7 +305,7 @@ def clean(
         inputs,
         target,
         options,
-        lambda documents, shown: cleaned(documents, settings, cleaning, shown),
+        lambda documents, *how: cleaned(documents, settings, cleaning, *how),
     )
     made.then = next_step
     folder = made.save(target.folder)
@@ -405,12 +413,19 @@ def trace(
         write_page(page, trace_page(traces))
     if options["as_json"]:
         rejected = [{"where": lost.where, "reason": lost.reason} for lost in traces.rejected]
-        show_json({"documents": [each.to_dict() for each in traces], "rejected": rejected})
+        shown = {"documents": [each.to_dict() for each in traces], "rejected": rejected}
+        show_json({**shown, "unread": len(traces.unread)})
     elif not options["quiet"]:
         for each in traces:
             _show(each)
         for lost in traces.rejected[:SHOWN]:
             echo(f"{lost.where} was not traced: {lost.reason}.")
+        if traces.unread:
+            count = many(len(traces.unread), "document")
+            echo(
+                f"{count} of the collection could not be read; {traces.unread[0].where}: "
+                f"{traces.unread[0].reason}."
+            )
         if page:
             echo(f"Written to {page}.")
     _refuse_rejected(traces, page, options)

@@ -64,7 +64,9 @@ def review(
     The pages show clusters and pairs with filters and search, two texts side by side, the decisions
     at another threshold, and the effect of the policy. Changes made by hand in a run are stored in
     RUN/review, and `neardup apply` takes them into account; the files of the run are not changed.
-    The pages cannot be seen from other machines and load nothing from elsewhere.
+    Of a run of `neardup passages` or `clean` they show the passages, what removing them changes,
+    and where a pasted text comes from. The pages cannot be seen from other machines and load
+    nothing from elsewhere.
     """
     from neardup.web.server import address_of, bind, check_extra, run
 
@@ -100,7 +102,7 @@ def _open(address: str) -> None:
         webbrowser.open(address)
 
 
-SUFFIXES = (".html", ".htm")
+PAGES, TABLES = (".html", ".htm"), (".csv", ".xlsx", ".parquet")
 
 
 @click.command(short_help="Write the HTML report of a run.")
@@ -110,30 +112,48 @@ SUFFIXES = (".html", ".htm")
     "--out",
     metavar="FILE",
     type=PATH,
-    help="File to write, .html.  [default: report.html in RUN]",
+    help="File to write: .html, or as a table .csv, .xlsx or .parquet.  [default: report.html in "
+    "RUN]",
 )
 @click.option(
     "--by",
     metavar="COL",
     help="Break the figures down by this column of the documents instead of by input.",
 )
+@click.option(
+    "--title",
+    metavar="COL",
+    help="Column of the documents to show as their title in a table.  [default: title, if any]",
+)
 @click.option("--quiet", is_flag=True, help="Do not print where the report was written.")
 @debug_option
-def report(run: Path, out: Path | None, by: str | None, quiet: bool) -> None:
-    """Write the report of RUN, the folder of a finished run, as one HTML file for offline reading.
+def report(run: Path, out: Path | None, by: str | None, title: str | None, quiet: bool) -> None:
+    """Write the report of RUN, the folder of a finished run, as one HTML file for offline reading,
+    or as a table with one row for each document.
 
     It shows the counts, the duplicates by source and kind, the scores with the threshold, the
     largest clusters and the weakest pairs side by side, the rejected documents, settings and
     timings. Every run writes it; this command writes it again, elsewhere or by a column.
+
+    A table has the columns id, path, row, title, source, decision, reason, kept_id, score, kind,
+    cluster and copies: the number of documents that a kept one stands for.
     """
     from neardup.report.run_report import REPORT
     from neardup.runs.result import Result
 
     target = out or run / REPORT
-    if target.suffix.lower() not in SUFFIXES or target.is_dir():
+    form = target.suffix.lower()
+    if form not in PAGES + TABLES or target.is_dir():
         raise UsageError(
-            f"{target} cannot be the name of a report.", hint="give a file that ends with .html."
+            f"{target} cannot be the name of a report.",
+            hint=f"give a file that ends with .html, {', '.join(TABLES)}.",
         )
-    written = Result.load(run).report(target, by=by)
+    if (by and form in TABLES) or (title and form in PAGES):
+        raise UsageError(
+            "--by is for pages (.html), --title is for tables (.csv, .xlsx, .parquet).",
+            hint=f"{target} needs the other one, or none.",
+        )
+    result = Result.load(run)
+    written = result.export(target, title=title) if form in TABLES else result.report(target, by=by)
     if not quiet:
         echo(f"Written to {written}.", err=True)

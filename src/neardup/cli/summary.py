@@ -150,7 +150,8 @@ def _capped_lines(result: Result) -> list[str]:
 GROUPS = {
     "consistency": "chosen because groups are most consistent there: nearly all documents of a "
     "group resemble each other, and hardly any outside it",
-    "few neighbours": "general; fewer than 100 documents have near-duplicates, too few to choose",
+    "few neighbours": "general; fewer than 100 documents have duplicates that differ, too few to "
+    "choose",
     "inconsistent": "general; the groups of this collection are not consistent at any threshold",
 }
 
@@ -313,6 +314,7 @@ def _next_step(result: Result, out: Path | None) -> list[str]:
         files = sorted(path.name + "/" * path.is_dir() for path in out.glob(f"{stem}*"))
         tables = ["report.html", "decisions.parquet", "duplicates.parquet", "pairs.parquet"]
         tables += ["actions.parquet"] if result.info["settings"]["policy"] else []
+        tables += [f"export.{form}" for form in result.info.get("export", ())]
         listed = ", ".join([*files, *tables])
         summary.append(f"Written to {out}: {listed}, run.json …")
     if out and len(result.pairs):

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from neardup.draft import refuse_filled
+from neardup.draft import Draft, refuse_filled
 from neardup.errors import UsageError
 
 if TYPE_CHECKING:
     from neardup.documents.remote import Place
-    from neardup.draft import Draft
 
 STDOUT = Path("-")
 _OTHERS = (".txt", ".md", ".xlsx", ".zip", ".db", ".sqlite")
@@ -58,6 +57,12 @@ class Target(NamedTuple):
 
     folder: Path
     overwrite: bool
+    resume: bool = False
+
+    @property
+    def journal(self) -> Path | None:
+        """The folder of what an interrupted run has done, if this one is to go on with it."""
+        return Draft(self.folder, RUN).journal if self.resume else None
 
     def refuse_filled(self) -> None:
         refuse_filled(self.folder, RUN, overwrite=self.overwrite)
@@ -66,9 +71,9 @@ class Target(NamedTuple):
         check_folder(self.folder, inputs, overwrite=self.overwrite)
 
 
-def after_interruption(folder: Path, draft: Draft, *, resume: bool) -> str:
+def after_interruption(folder: Path, draft: Draft | None = None, *, resume: bool) -> str:
     """What an interrupted command tells of its output folder."""
-    if draft.published:
+    if draft is not None and draft.published:
         return f"{folder} holds the whole run"
     again = "; the same command goes on from here" if resume else ""
     if (folder / RUN).exists():

@@ -30,8 +30,6 @@ from neardup.engines.batch.intake import counts_while_reading
 from neardup.engines.batch.journal import Journal
 from neardup.engines.batch.table_pass import with_artefacts
 from neardup.errors import ConservationError, UsageError
-from neardup.passages.passage_tables import passages_of
-from neardup.passages.search import PassageSettings
 from neardup.plan import Plan
 from neardup.progress import LOG, Logged, Progress, Silent
 from neardup.runs.kind_pass import UNKNOWN, PairKinds, kind_counts
@@ -81,6 +79,9 @@ def with_boilerplate(collection: Collection, plan: Plan, progress: Progress) -> 
     """The plan with the texts that sources repeat, if its method asks for them."""
     if not plan.method.asks_boilerplate:
         return plan
+    from neardup.passages.passage_tables import passages_of
+    from neardup.passages.search import PassageSettings
+
     settings = PassageSettings(
         min_words=_STANDING_WORDS,
         workers=plan.workers,

@@ -41,7 +41,7 @@ def qgram_sets(texts: Ragged, q: int, text: Text, least: int = 0, every: int = 1
 
 def sampled_grams(texts: Ragged, q: int, text: Text, most: int) -> Ragged:
     """Samples of about ``most`` q-grams of each text, of long texts with their levels
-    (``native/features/qgrams.hpp``). Each row begins with the level of the sample."""
+    (``native/features/gram_samples.hpp``). Each row begins with the level of the sample."""
     return Ragged(*_native.sample_grams(texts.values, texts.offsets, text.native(), q, most))
 
 

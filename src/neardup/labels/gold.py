@@ -68,7 +68,8 @@ class Gold(Protocol):
         ...
 
     def negatives_known(self) -> bool:
-        """Whether any pair is known to be negative. Without one, precision is undefined."""
+        """Whether any pair is known to be negative, or would be if it were: people judged what was
+        returned. Without that, precision is undefined."""
         ...
 
     def positive_count(self, *, hard: bool = False) -> int:

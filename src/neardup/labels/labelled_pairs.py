@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,6 +46,7 @@ class PairGold(Gold):
     complete: bool = False
     same: Array | None = None
     unused: Unused = field(default_factory=Unused)
+    judged: bool = False  # people looked at returned pairs, so that all may be right
 
     @property
     def documents(self) -> int:
@@ -88,7 +89,7 @@ class PairGold(Gold):
         return a[rows], b[rows]
 
     def negatives_known(self) -> bool:
-        return self.complete or bool((self.known == NEGATIVE).any())
+        return self.complete or self.judged or bool((self.known == NEGATIVE).any())
 
     def positive_count(self, *, hard: bool = False) -> int:
         a, b = self.positives()
@@ -132,7 +133,8 @@ def from_pairs(
     label, names = _label_codes(table["label"], rows_used.usable)
     meanings = label_meanings(positive, negative)
     meaning = np.array([meanings.get(plain_label(name), UNKNOWN) for name in names], np.int8)
-    return _paired(rows_used, label, names, meaning, len(known), complete, same, unused)
+    gold = _paired(rows_used, label, names, meaning, len(known), complete, same, unused)
+    return replace(gold, judged=ASSESSOR in table.column_names)
 
 
 @dataclass(frozen=True)
@@ -251,6 +253,7 @@ FORMS = {
     ".arrow": "arrow",
     ".feather": "arrow",
 }
+ASSESSOR = "assessor"  # a column of labels that people gave (``labels/label_store.py``)
 ALL_POSITIVE = "duplicate"  # the label of every row in a file without a label column
 
 
@@ -284,7 +287,12 @@ def read_pairs(pairs: Any, columns: PairColumns | None = None) -> pa.Table:
         return _named(pa.table(pairs).to_pylist(), pa.table(pairs).column_names, columns, "pairs")
     entries = list(pairs)
     if entries and all(isinstance(entry, str | Path) for entry in entries):
-        return pa.concat_tables([_read(Path(entry), columns) for entry in entries])
+        tables = [_read(Path(entry), columns) for entry in entries]
+        shared = set.intersection(*({*table.column_names} for table in tables))
+        return pa.concat_tables(
+            table.select([name for name in table.column_names if name in shared])
+            for table in tables
+        )
     if not all(isinstance(entry, Mapping) for entry in entries):
         raise InputError(
             "The labelled pairs are neither files nor rows.",
@@ -352,4 +360,7 @@ def _named(
         labels = [as_label(row.get(columns.label)) for row in rows]
     else:
         labels = [ALL_POSITIVE] * len(rows)
-    return pa.table({**ids, "label": pa.array(labels, pa.large_string())})
+    table = pa.table({**ids, "label": pa.array(labels, pa.large_string())})
+    if not (rows and all(row.get(ASSESSOR) for row in rows)):
+        return table
+    return table.append_column(ASSESSOR, pa.array([str(row[ASSESSOR]) for row in rows]))

@@ -20,6 +20,8 @@ from neardup import _native
 from neardup.errors import DataError
 from neardup.schema import Array, Ragged, offsets_of
 
+SMALL = 1 << 20  # bytes of small collections, for which large pages would take longer
+
 
 class EvidenceStore:
     """The spool file lies in ``folder`` without a name there, and vanishes with the store."""
@@ -28,7 +30,8 @@ class EvidenceStore:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.limit = limit
         self.folder = folder
-        self._values: Array = np.empty(0, self.dtype)  # as long as it is in memory
+        self._values = _room(self.dtype, min(limit, SMALL))  # as long as it is in memory
+        self._held = 0
         self._lengths: list[Array] = []
         self._offsets: Array | None = None
         self._part_counts: list[int] = []
@@ -39,23 +42,19 @@ class EvidenceStore:
         self._lengths.append(evidence.lengths)
         self._offsets = None
         self._part_counts.append(len(evidence))
-        if self._file is None and self._values.nbytes + values.nbytes > self.limit:
+        held = self._held + len(values)
+        if self._file is None and self._values.nbytes == SMALL < held * self.dtype.itemsize:
+            small, self._values = self._values, _room(self.dtype, self.limit)
+            self._values[: self._held] = small[: self._held]
+        if self._file is None and held > len(self._values):
             self._file = tempfile.TemporaryFile(dir=self.folder, prefix="neardup-evidence-")  # noqa: SIM115
-            self._write(self._values)
+            self._write(self._values[: self._held])
             self._values = np.empty(0, self.dtype)
         if self._file is None:
-            self._hold(values)
+            self._values[self._held : held] = values
+            self._held = held
         else:
             self._write(values)
-
-    def _hold(self, values: Array) -> None:
-        """A large array grows in place: the system moves its pages and copies nothing."""
-        before = len(self._values)
-        try:
-            self._values.resize(before + len(values))
-        except ValueError:  # someone still reads it where it is
-            self._values = np.concatenate([self._values, values])
-        self._values[before:] = values
 
     def _write(self, values: Array) -> None:
         assert self._file is not None
@@ -77,7 +76,9 @@ class EvidenceStore:
     @property
     def whole(self) -> Ragged | None:
         """The evidence of all documents where it lies; None if it is in a file."""
-        return None if self._file else Ragged(self._values, self._settle())
+        if self._file is not None:
+            return None
+        return Ragged(self._values[: self._held], self._settle())
 
     def take(self, documents: Array) -> Ragged:
         """The evidence of these documents, which must be in ascending order."""
@@ -129,3 +130,12 @@ class EvidenceStore:
         if self._file is not None:
             self._file.close()
         self._values = np.empty(0, self.dtype)
+
+
+def _room(dtype: np.dtype[Any], limit: int) -> Array:
+    """An array of as many bytes, or of as many as the system promises. Memory that is not used yet
+    costs nothing, and a large array has large pages."""
+    try:
+        return np.empty(limit // dtype.itemsize, dtype)
+    except MemoryError:
+        return _room(dtype, limit // 2)

@@ -44,7 +44,7 @@ MOST_COUNT_SLOTS = 1 << 27  # bytes
 FEWEST_COUNT_SLOTS = 1 << 12
 BLOCK_FEATURES = 4 << 20
 PART_KEYS = 8 << 20
-# Entries of groups that are counted for a document, on average: about a third of a millisecond.
+# Entries of groups that are counted for a document, on average.
 MOST_COUNTED = 1 << 18
 
 

@@ -27,8 +27,8 @@ SOURCES = ("williams2013", "raveena2014", "conrad2003", "lecture", "montanari201
 SYSTEMS = (
     *("manber1994", "brin1995", "heintze1996", "broder1997", "gravano2001"),
     *("charikar2002", "chowdhury2002", "cooper2002", "park2002", "kolcz2004"),
-    *("henzinger2006", "manku2007", "theobald2008", "wang2009"),
-    *("ferro2011", "sood2011", "yalniz2011"),
+    *("henzinger2006", "manku2007", "theobald2008", "wang2009", "ferro2010"),
+    *("sood2011", "yalniz2011"),
 )
 ALL_AUTHORS = 3  # more are named "et al."
 LONG = 4  # letters; shorter words stand in every title

@@ -93,8 +93,8 @@ def partial_notes(passes: Iterable[Pass]) -> list[str]:
 
 
 def measured(matched: Pass, gold: Gold) -> dict[str, Any]:
-    """Precision, recall and F of the pairs, and how many of them have a gold label. If gold has no
-    negative pair, precision would always be 1, so precision and F are None."""
+    """Precision, recall and F of the pairs, and how many of them have a gold label. If gold is
+    a list of duplicates, precision would always be 1, so precision and F are None."""
     counts = pair_counts(gold.classes(matched.a, matched.b), gold.positive_count())
     known = gold.negatives_known()
     return {

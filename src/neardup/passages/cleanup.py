@@ -11,7 +11,7 @@ after, and must add up. The input is not changed: the cleaned documents are an a
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -32,12 +32,13 @@ from neardup.documents.lists import ListSource
 from neardup.documents.lost import LostSource
 from neardup.errors import ConservationError, SettingsError, UsageError
 from neardup.passages.passage_tables import CLASSES, Passages, merged, passages_of
-from neardup.passages.search import PassageSettings, settings_of
+from neardup.passages.search import PassageSettings, Workspace, settings_of
 from neardup.progress import Progress
 from neardup.runs.application import APPLIED
 from neardup.runs.checksums import digests_of, file_digest, write_checksums
 from neardup.runs.filled_sources import Fills, filled_source
 from neardup.runs.result import Result
+from neardup.runs.run_folder import APPLIED as FOLDER
 from neardup.runs.run_folder import write_table, write_text
 from neardup.text.text_options import Text
 from neardup.text.words import buffers
@@ -45,7 +46,9 @@ from neardup.wording import many
 
 USUAL = tuple(name for name in CLASSES if name != "quotation")
 CLEANED, REMOVED = "documents", "removed.parquet"
+FIRST = f"{FOLDER}/1"
 FLOOR = 5
+_AT_ONCE = 1000  # documents
 REMOVALS = pa.schema(
     [
         pa.field("id", pa.large_string()),
@@ -118,22 +121,22 @@ class Cleaned:
     def _collect(self, spans: dict[int, list[tuple[int, int]]]) -> None:
         numbers = np.array(sorted(spans), np.int64)
 
-        def work(first: int, batch: DocumentBatch) -> tuple[list[_Changed | str], list[str]]:
+        def work(first: int, batch: DocumentBatch) -> list[tuple[_Changed | str, str]]:
             begin, end = np.searchsorted(numbers, (first, first + batch.records.num_rows))
-            some = [
-                self._changed(batch, n - first, n, spans[n]) for n in numbers[begin:end].tolist()
-            ]
-            texts = [text for _, text in some]
-            offsets = _native.word_hashes(*buffers(texts), Text().native())[1]
-            changed = [each for each, _ in some]
-            for each, count in zip(changed, np.diff(offsets).tolist(), strict=True):
-                if isinstance(each, _Changed):
-                    each.words = count
-            return changed, texts
+            return _counted(
+                [self._changed(batch, n - first, n, spans[n]) for n in numbers[begin:end].tolist()]
+            )
 
         positions = self.found.documents.numbers("positions")
-        for some, texts in self.found.found.again(work):
-            for changed, text in zip(some, texts, strict=True):
+        held = self.found.held
+        parts: Iterable[list[tuple[_Changed | str, str]]] = (
+            _counted(
+                [self._cut(held.pop(n), n, spans[n]) for n in numbers[at : at + _AT_ONCE].tolist()]
+            )
+            for at in range(0, len(numbers), _AT_ONCE)
+        )
+        for some in parts if held else self.found.found.again(work):
+            for changed, text in some:
                 if isinstance(changed, str):
                     self.untouched.append(changed)
                 else:
@@ -144,9 +147,11 @@ class Cleaned:
         self, batch: DocumentBatch, row: int, number: int, spans: list[tuple[int, int]]
     ) -> tuple[_Changed | str, str]:
         """What becomes of a document and its new text; the id of one that cannot be changed."""
-        text = batch.records.column("text")[row].as_py()
         if not _is_writable(self.found.documents.collection, batch, row):
             return batch.records.column("id")[row].as_py(), ""
+        return self._cut(batch.records.column("text")[row].as_py(), number, spans)
+
+    def _cut(self, text: str, number: int, spans: list[tuple[int, int]]) -> tuple[_Changed, str]:
         rest = text if self.cleaning.annotate else without(text, spans)
         return _Changed(number, len(text), len(rest), spans), rest
 
@@ -255,11 +260,18 @@ class Cleaned:
 
     def save(self, folder: str | Path) -> Path:
         """Write the passage run to ``folder`` and the cleaned documents to ``applied/1`` in it."""
-        from neardup.runs.history import apply_to
+        from neardup.passages.passage_folder import save
 
-        self.found.save(folder)
-        step, _ = apply_to(Path(folder), lambda: self)
-        return step.folder
+        return save(self.found, Path(folder), self) / FIRST
+
+
+def _counted(some: Sequence[tuple[_Changed | str, str]]) -> list[tuple[_Changed | str, str]]:
+    """The same, with the number of words that are left in each text."""
+    offsets = _native.word_hashes(*buffers([text for _, text in some]), Text().native())[1]
+    for (changed, _), count in zip(some, np.diff(offsets).tolist(), strict=True):
+        if isinstance(changed, _Changed):
+            changed.words = count
+    return list(some)
 
 
 def without(text: str, spans: Sequence[tuple[int, int]]) -> str:
@@ -309,8 +321,8 @@ def clean(
 ) -> Cleaned:
     """Remove repeated passages from the documents, keeping one copy of each.
 
-    ``documents``: those of :func:`neardup.dedup`. ``remove``: classes of passages. ``settings`` are
-    those of :func:`neardup.passages`; the unit is the sentence unless another one is named.
+    ``documents``: those of ``neardup.dedup``. ``remove``: classes of passages. ``settings`` are
+    those of ``neardup.passages``; the unit is the sentence unless another one is named.
     """
     wanted = settings_of({"unit": "sentence", **settings})
     return cleaned(collect(documents), wanted, Cleaning(tuple(remove), floor, annotate))
@@ -321,6 +333,10 @@ def cleaned(
     settings: PassageSettings,
     cleaning: Cleaning,
     progress: Progress | None = None,
+    workspace: Workspace | None = None,
 ) -> Cleaned:
     check_formats(collection, annotate=cleaning.annotate)
-    return Cleaned(passages_of(collection, settings, progress), cleaning)
+    # Of a folder each file has to be asked whether it is a text, so it is read again.
+    folders = any(isinstance(source, FolderSource) for source in collection.sources)
+    hold = 0 if folders else settings.memory_bytes // 4
+    return Cleaned(passages_of(collection, settings, progress, workspace, hold=hold), cleaning)

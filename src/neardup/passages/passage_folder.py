@@ -30,7 +30,8 @@ from neardup.report.html_page import (
 )
 from neardup.report.run_report import REPORT
 from neardup.runs.checksums import write_checksums
-from neardup.runs.run_folder import spare_applied, spare_inputs, write_table, write_text
+from neardup.runs.history import Application
+from neardup.runs.run_folder import APPLIED, spare_applied, spare_inputs, write_table, write_text
 from neardup.runs.run_info import PASSAGES, RUN
 
 FILES = ("passages.parquet", "occurrences.parquet", "rejected.jsonl", REPORT, RUN)
@@ -45,11 +46,14 @@ MEANINGS = {
 }
 
 
-def save(found: Passages, folder: Path) -> Path:
+def save(found: Passages, folder: Path, application: Application | None = None) -> Path:
+    """Writes the folder, with the application in it if there is one: both appear at once."""
     spare_inputs(folder, found.documents.collection.paths)
     spare_applied(folder)
     with Draft(folder, RUN) as draft:
         write_tables(found, draft.path)
+        if application:
+            application.write(draft.path / APPLIED / "1", draft.path)
         draft.publish([*FILES, "checksums.sha256"])
     return folder
 

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from neardup.arguments import PassageArguments
 from neardup.documents import DocumentBatch, collect
-from neardup.passages.search import Found, PassageSettings, search, settings_of
+from neardup.passages.search import Found, PassageSettings, Workspace, search, settings_of
 from neardup.progress import Progress
 from neardup.schema import Array, Ragged
 from neardup.wording import many
@@ -69,6 +69,7 @@ _NOTICES = (
     *("datenschutz", "nutzungsbedingungen", "droits réservés", "todos los derechos"),
 )
 _NOTICE_CHARACTERS = 2000  # at the begin of a passage, where its words are looked for
+_MARKS = (b">", b"|", b":")  # of quoted lines
 _QUOTE = '"“”„«»‹›「」『』'
 
 
@@ -111,10 +112,12 @@ class Evidence:
 class Passages:
     """The passages of a collection: two tables, the counts, and the settings."""
 
-    def __init__(self, found: Found, unit: str) -> None:
+    def __init__(self, found: Found, unit: str, hold: int = 0) -> None:
+        """``hold``: bytes of the texts with copies that are held, to be cleaned without another
+        reading."""
         self.found, self.unit = found, unit
         self.documents = found.documents
-        gathered = _Gathered(found)
+        gathered = _Gathered(found, hold)
         for part in found.spans(unit):
             gathered.add(*part)
         self._gathered = gathered
@@ -132,6 +135,10 @@ class Passages:
         rank[order] = np.arange(len(ids))
         self.number = rank[self.number]
         self.kernel_ids = ids[order]
+
+    @property
+    def held(self) -> dict[int, str]:
+        return self._gathered.held
 
     @cached_property
     def similarity(self) -> npt.NDArray[np.float64]:
@@ -368,8 +375,9 @@ class _Gathered:
     """What is taken from the texts while they are read again: spans, the text of each passage, and
     whether its first copies are marked as quotations."""
 
-    def __init__(self, found: Found) -> None:
-        self._found = found
+    def __init__(self, found: Found, hold: int) -> None:
+        self._found, self._room = found, hold
+        self.held: dict[int, str] = {}  # texts that have copies, by number
         self._parts: list[Array] = [np.empty((0, 4), np.int64)]
         count = int(found.places[:, 0].max()) + 1 if len(found.places) else 0
         self.texts: dict[int, str] = {}
@@ -383,6 +391,7 @@ class _Gathered:
         texts = Ragged.of_strings(batch.records.column("text"))
         places = self._found.places[rows]
         data = memoryview(texts.values.data)
+        self._hold(first, places, texts)
         for (passage, document, _, _, copy), (begin, end, _, _) in zip(
             places.tolist(), spans.tolist(), strict=True
         ):
@@ -400,14 +409,24 @@ class _Gathered:
                 inside = bytes(data[at + begin : at + min(end, begin + 2000)])
                 self.quoted[passage] += is_quoted(before, inside, after)
 
+    def _hold(self, first: int, places: Array, texts: Ragged) -> None:
+        for number in np.unique(places[places[:, 4] >= 0, 1]).tolist() if self._room else ():
+            begin, end = texts.offsets[number - first], texts.offsets[number - first + 1]
+            self._room -= int(end - begin)
+            if self._room <= 0:  # then all of them are read again
+                self._room, self.held = 0, {}
+                return
+            self.held[number] = texts.values[begin:end].tobytes().decode("utf-8", "surrogatepass")
+
 
 def is_quoted(before: bytes, inside: bytes, after: bytes) -> bool:
     """Between quotation marks, or in lines that mail programs mark with ``>`` or ``|``."""
-    line = before.rpartition(b"\n")[2].lstrip()
-    lines = [b"%b%b" % (line, inside.partition(b"\n")[0]), *inside.split(b"\n")[1:]]
-    full = [each.lstrip() for each in lines if each.strip()]
-    if sum(each.startswith((b">", b"|", b":")) for each in full) * 2 > len(full):
-        return True
+    if any(mark in before or mark in inside for mark in _MARKS):
+        line = before.rpartition(b"\n")[2].lstrip()
+        lines = [b"%b%b" % (line, inside.partition(b"\n")[0]), *inside.split(b"\n")[1:]]
+        full = [each.lstrip() for each in lines if each.strip()]
+        if sum(each.startswith(_MARKS) for each in full) * 2 > len(full):
+            return True
     left = before.decode("utf-8", "ignore").rstrip()
     right = after.decode("utf-8", "ignore").lstrip(" .,!?")
     text = inside.decode("utf-8", "ignore").strip()
@@ -420,16 +439,21 @@ def is_quoted(before: bytes, inside: bytes, after: bytes) -> bool:
 def passages(documents: Any, **settings: Unpack[PassageArguments]) -> Passages:
     """Find every passage that occurs more than once in the documents.
 
-    ``documents``: those of :func:`neardup.dedup`. ``settings`` are the fields of
-    :class:`neardup.passages.search.PassageSettings`: ``min_words``, ``unit``, ``gap`` …
+    ``documents``: those of ``neardup.dedup``. ``settings`` are the fields of
+    ``neardup.passages.search.PassageSettings``: ``min_words``, ``unit``, ``gap`` …
     """
     return passages_of(collect(documents), settings_of(dict(settings)))
 
 
 def passages_of(
-    collection: Any, settings: PassageSettings, progress: Progress | None = None
+    collection: Any,
+    settings: PassageSettings,
+    progress: Progress | None = None,
+    workspace: Workspace | None = None,
+    *,
+    hold: int = 0,
 ) -> Passages:
-    return Passages(search(collection, settings, progress), settings.unit)
+    return Passages(search(collection, settings, progress, workspace), settings.unit, hold)
 
 
 def context(text: str, begin: int, end: int, around: int = 80) -> Sequence[str]:

@@ -1,6 +1,6 @@
 """Finds the passages of a collection in two readings: words first, places in the text afterwards.
 
-The first reading turns each document into word hashes, which are held (four bytes a word). The
+The first reading turns each document into word hashes, which are held (``word_store.py``). The
 kernel (``native/passages/copies.hpp``) compares documents in the order of ``keep``, each with those
 before it, so the first place of a passage is in the document that the order prefers. The second
 reading turns spans of words into characters of the original text, cut to whole units.
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
@@ -24,15 +25,24 @@ from neardup.decisions.order import Order
 from neardup.documents import Chunk, Collection, Columns, DocumentBatch, Rejected
 from neardup.documents.source import chunk_results
 from neardup.errors import ChangedError, SettingsError
+from neardup.passages.word_store import WordStore
 from neardup.progress import Progress, Silent
+from neardup.runs.journal_folder import (
+    JournalFolder,
+    arrays_in,
+    ragged_arrays,
+    state_of,
+    write_arrays,
+)
 from neardup.runs.rejections import Reading, mostly
 from neardup.schema import Array, Ragged
-from neardup.settings import worker_count
+from neardup.settings import parse_size, worker_count
 from neardup.text.text_options import Text
 
 UNITS = ("word", "sentence", "line", "paragraph")
 MOST_PLACES = 16  # of a gram that are tried; grams of a longer list are part of what many share
-_SLICE = 2000  # documents between two signs of progress
+_COMPARED = "compared.npz"  # of a journal: what the comparison found
+_FREE = ("workers", "memory")  # do not change an answer
 _SOURCE_COLUMNS = ("source", "url")
 T = TypeVar("T")
 
@@ -49,6 +59,7 @@ class PassageSettings:
     ``keep``: the order that decides which copy is the original, as in ``dedup``.
     ``text``, ``id``, ``date``, ``source``: names of columns; a URL as source counts by its host.
     ``workers``: the number of threads; None uses all cores.
+    ``memory``: what words and grams may take, such as "500MB"; beyond it they are on disk.
     ``limit``: read only so many documents.
     """
 
@@ -62,6 +73,7 @@ class PassageSettings:
     date: str | None = None
     source: str | None = None
     workers: int | None = None
+    memory: str | int = "1GB"
     limit: int | None = None
 
     def __post_init__(self) -> None:
@@ -70,7 +82,11 @@ class PassageSettings:
         _check(0 <= self.gap <= 64, f"gap is {self.gap}", "it is from 0 to 64 words.")
         _check(0.5 <= self.similarity <= 1, f"similarity is {self.similarity}", "from 0.5 to 1.")
         _check(self.limit is None or self.limit > 0, f"limit is {self.limit}", "it is at least 1.")
-        _ = self.order
+        _ = self.order, self.memory_bytes
+
+    @property
+    def memory_bytes(self) -> int:
+        return parse_size(self.memory)
 
     @property
     def order(self) -> Order:
@@ -108,17 +124,19 @@ def _check(valid: bool, message: str, hint: str) -> None:
 
 
 class Words(NamedTuple):
-    """A batch of documents and the hashes of their words."""
+    """A batch of documents, the hashes of their words, and the characters of each."""
 
     batch: DocumentBatch
     hashes: Ragged
+    lengths: Array
 
 
-def words_of(chunk: Chunk, options: Text | None = None) -> Words:
+def words_of(chunk: Chunk) -> Words:
     batch = chunk.read()
-    texts = Ragged.of_strings(batch.records.column("text"))
-    native = (options or Text()).native()
-    return Words(batch, Ragged(*_native.word_hashes(texts.values, texts.offsets, native)))
+    column = batch.records.column("text")
+    texts = Ragged.of_strings(column)
+    hashes = Ragged(*_native.word_hashes(texts.values, texts.offsets, Text().native()))
+    return Words(batch, hashes, np.asarray(pc.utf8_length(column)).astype(np.int64))
 
 
 @dataclass
@@ -146,7 +164,7 @@ class Documents:
         self.ids.append(records.column("id"))
         self.files.append((batch.file, records.num_rows))
         self.rows.append(records.column("row").to_numpy())
-        self.lengths.append(np.asarray(pc.utf8_length(records.column("text"))).astype(np.int64))
+        self.lengths.append(words.lengths)
         self.words.append(words.hashes.lengths)
         for name in self.settings.columns.delivered:
             there = name in records.schema.names
@@ -292,46 +310,103 @@ def _as_before(batch: DocumentBatch, documents: Documents, number: int) -> Docum
     return replace(batch, records=batch.records.slice(0, count))
 
 
+class Workspace(NamedTuple):
+    """Where a search puts what does not fit into memory, and where it records what is done, if it
+    is to go on after a kill."""
+
+    folder: Path | None = None
+    journal: Path | None = None
+
+
 def search(
-    collection: Collection, settings: PassageSettings, progress: Progress | None = None
+    collection: Collection,
+    settings: PassageSettings,
+    progress: Progress | None = None,
+    workspace: Workspace | None = None,
 ) -> Found:
     """All passages of the collection, in words."""
-    shown = progress or Silent()
-    documents, kernel = read_words(collection, settings, shown)
-    rank = documents.rank()
+    shown, place = progress or Silent(), workspace or Workspace()
+    journal = _journal(place.journal, collection, settings) if place.journal else None
+    compared = journal.folder / _COMPARED if journal else None
+    store = WordStore(settings.kernel(), settings.memory_bytes, place.folder)
+    known = compared is not None and compared.exists()
+    documents = read_words(collection, settings, None if known else store, shown, journal)
+    if compared and known:
+        return Found(documents, **arrays_in(compared))
+    found = Found(documents, *_compared(store, documents.rank(), shown))
+    if compared:
+        write_arrays(compared, {"places": found.places, "copies": found.copies})
+    return found
+
+
+def _compared(
+    store: WordStore, rank: Array, shown: Progress
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
+    kernel = store.kernel
+    store.begin()
     order = np.argsort(rank, kind="stable").astype(np.uint32)
     shown.stage("comparing", len(order))
-    for begin in range(0, len(order), _SLICE):
-        some = order[begin : begin + _SLICE]
+    for some in store.slices(order):
         kernel.find(some)
         shown.advance(len(some))
     places = kernel.places().reshape(-1, 5)
     by_place = np.lexsort((places[:, 2], places[:, 1]))
-    return Found(documents, places[by_place], kernel.copies().reshape(-1, 7))
+    return places[by_place], kernel.copies().reshape(-1, 7)
+
+
+def _journal(folder: Path, collection: Collection, settings: PassageSettings) -> JournalFolder:
+    journal = JournalFolder(folder)
+    asked = {n: value for n, value in settings.describe().items() if n not in _FREE}
+    journal.begin(collection, state_of(collection, {"the command": "passages", **asked}))
+    return journal
 
 
 def read_words(
-    collection: Collection, settings: PassageSettings, progress: Progress
-) -> tuple[Documents, _native.Copies]:
-    documents, kernel = Documents(collection, settings), settings.kernel()
+    collection: Collection,
+    settings: PassageSettings,
+    store: WordStore | None,
+    progress: Progress,
+    journal: JournalFolder | None = None,
+) -> Documents:
+    """Reads the documents; their words go to the store, if there is one."""
+    documents = Documents(collection, settings)
     progress.stage("reading", settings.limit, total_bytes=collection.plain_size())
-    chunks = collection.chunks(settings.columns)
-    for words in chunk_results(chunks, words_of, worker_count(settings.workers)):
+    for words in _taken(collection, settings, journal):
         if settings.limit is not None:
             words = _first(words, settings.limit - documents.total)
-        kernel.hold(words.hashes.values, words.hashes.offsets)
+        if store:
+            store.add(words.hashes)
         documents.add(words)
         progress.advance(len(words.batch), words.batch.size)
         if documents.total == settings.limit:
             break
-    return documents, kernel
+    return documents
+
+
+def _taken(
+    collection: Collection, settings: PassageSettings, journal: JournalFolder | None
+) -> Iterator[Words]:
+    """The words of each chunk, from the journal as far as it goes."""
+    chunks = iter(collection.chunks(settings.columns))
+    if journal:
+        for batch, kept in journal.chunks_before(collection, chunks):
+            hashes = Ragged(kept["hashes_values"].astype(np.uint64), kept["hashes_offsets"])
+            yield Words(batch, hashes, kept["lengths"])
+    for words in chunk_results(chunks, words_of, worker_count(settings.workers)):
+        if journal:
+            arrays = ragged_arrays("hashes", words.hashes) | {"lengths": words.lengths}
+            arrays["hashes_values"] = arrays["hashes_values"].astype(np.uint32)
+            place = words.batch.records.schema.get_field_index("text")
+            batch = replace(words.batch, records=words.batch.records.remove_column(place))
+            journal.keep_chunk(collection, batch, arrays)
+        yield words
 
 
 def _first(words: Words, room: int) -> Words:
     """The first documents of a batch, rejected ones among them."""
-    batch, hashes = words
+    batch, hashes, lengths = words
     count = int((batch.positions() < room).sum())
     records, offsets = batch.records.slice(0, count), hashes.offsets[: count + 1]
     rejected = batch.rejected[: max(0, room - count)]
     first = replace(batch, records=records, rejected=rejected)
-    return Words(first, Ragged(hashes.values[: offsets[-1]], offsets))
+    return Words(first, Ragged(hashes.values[: offsets[-1]], offsets), lengths[:count])

@@ -154,23 +154,27 @@ def _dates(run: Run, ids: Several[str]) -> dict[str, str]:
     return {id: date for id, date in found.items() if DATE.fullmatch(date)}
 
 
-def column_values(result: Result, column: str) -> Coded:
-    """The values of a column for all documents; none for rejected ones."""
+def column_values(result: Result, column: str, *, optional: bool = False) -> Coded:
+    """The values of a column for all documents; none for rejected ones. An ``optional`` one may be
+    missing in files."""
     settings, collection = result.info["settings"], result.collection()
     check_unchanged(*collection.sources)
-    columns = Columns(text=settings["text"], id=settings["id"], extra=(column,))
+    maybe = (column,) if optional else ()
+    columns = Columns(settings["text"], settings["id"], extra=(column,), optional=maybe)
     total, position = len(result.decisions), 0
     places: list[Array] = [np.empty(0, np.int64)]
     values = [pa.array([], pa.large_string())]
     for chunk in collection.chunks(columns):
         batch = chunk.read()
         places.append(position + batch.positions())
-        values.append(plain(batch.records.column(column), column).cast(pa.large_string()))
+        names = batch.records.schema.names
+        found = batch.records.column(column) if column in names else pa.nulls(len(batch.records))
+        values.append(plain(found, column).cast(pa.large_string()))
         position += len(batch)
         if position >= total:  # a limit
             break
-    found = coded(pa.chunked_array(values))
+    all_values = coded(pa.chunked_array(values))
     place = np.concatenate(places)
     codes = np.full(total, -1)
-    codes[place[place < total]] = found.codes[place < total]
-    return Coded(codes, found.names)
+    codes[place[place < total]] = all_values.codes[place < total]
+    return Coded(codes, all_values.names)

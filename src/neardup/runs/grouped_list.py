@@ -6,7 +6,7 @@ stand alone, with the reason among their flags.
 
 Where each result of a ranked list stands: under whom, and in which order groups are shown.
 
-A grouped list as a file: JSON Lines, CSV or Parquet, by the name of the file.
+A grouped list as a file: JSON Lines, CSV, a workbook or Parquet, by the name of the file.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
-import pyarrow.parquet as pq
 
 from neardup.decisions.kinds import Kinds
 from neardup.documents.lists import json_line
-from neardup.errors import InputError, UsageError
+from neardup.errors import UsageError
 from neardup.files import whole_file
 from neardup.methods.base import FLAGS
 from neardup.runs.annotated_sources import as_dicts, reordered, with_columns
+from neardup.runs.export import FORMS as EXPORTS
+from neardup.runs.export import write_tables
 from neardup.schema import Array
 from neardup.wording import many, shortened
 
@@ -298,7 +298,7 @@ class Grouped(Sequence[Group]):
         return f"<Grouped: {self.sentence()}>"
 
 
-FORMS = (".jsonl", ".csv", ".parquet")
+FORMS = (".jsonl", *(f".{form}" for form in EXPORTS))
 
 
 def check_target(out: Path, results: str, *, overwrite: bool) -> None:
@@ -327,34 +327,10 @@ def write_list(made: Grouped, out: Path) -> None:
     with whole_file(out) as part:
         if out.suffix == ".jsonl":
             part.write_bytes(json_lines(made))
-        elif out.suffix == ".parquet":
-            pq.write_table(_table(made), part)
         else:
-            _write_csv(_table(made), part, out)
+            write_tables({"results": _table(made)}, part, out)
 
 
 def _table(made: Grouped) -> pa.Table:
     found = made.collapsed() if made.collapse else made.flat()
     return pa.Table.from_pylist(found) if isinstance(found, list) else pa.table(found)
-
-
-_FORMULA = r"^[=+\-@\t\r]"
-
-
-def _without_formulas(table: pa.Table) -> pa.Table:
-    """Texts that a spreadsheet would execute begin with an apostrophe, which it does not show."""
-    for i, field in enumerate(table.schema):
-        if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
-            acts = pc.match_substring_regex(table[i], _FORMULA)
-            quoted = pc.binary_join_element_wise("'", table[i].cast(pa.string()), "")
-            table = table.set_column(i, field, pc.if_else(acts, quoted.cast(field.type), table[i]))
-    return table
-
-
-def _write_csv(table: pa.Table, part: Path, out: Path) -> None:
-    try:
-        pyarrow.csv.write_csv(_without_formulas(table), part)
-    except pa.ArrowException as error:
-        raise InputError(
-            f"The list cannot be written as {out.name}: {error}.", hint="write .jsonl or .parquet."
-        ) from error

@@ -244,6 +244,14 @@ class Result:
             write_page(Path(path), page)
         return Path(path)
 
+    def export(self, path: str | Path, *, title: str | None = None) -> Path:
+        """Write one row for each document as ``.csv``, ``.xlsx`` or ``.parquet``: its place, its
+        title (the column ``title`` of the documents, or the one that is named), the decision, and
+        for each kept document the number of copies that it stands for."""
+        from neardup.runs.export import write_export
+
+        return write_export(self, Path(path), title=title)
+
     @classmethod
     def load(cls, folder: str | Path) -> Result:
         from neardup.runs.run_folder import load

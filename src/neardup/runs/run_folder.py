@@ -12,7 +12,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -49,6 +50,7 @@ from neardup.report.html_page import write_page
 from neardup.report.run_report import REPORT, run_page
 from neardup.report.run_view import Run
 from neardup.runs.checksums import CHECKSUMS, Checksums, damaged, read_table, write_checksums
+from neardup.runs.export import FORMS, write_export
 from neardup.runs.kept_names import KEPT_OF
 from neardup.runs.result import Result
 from neardup.runs.run_info import (
@@ -117,8 +119,10 @@ DIGESTS, ACTIONS = "digests.parquet", "actions.parquet"
 APPLIED, APPLYING = "applied", ".applying"
 ONE_FILE = "one_file"  # in run.json: several input files were asked for in one
 _WRITTEN = re.compile(r"(kept|annotated)(\.\w+)*(/(?!\.\.?(/|$))[^/\0]+)*")
+EXPORT = "export"  # in run.json: the formats of the table for colleagues
 _TABLES = ("decisions.parquet", "duplicates.parquet", "pairs.parquet", "rejected.jsonl")
-_FILES = (*_TABLES, ORDER, DIGESTS, ACTIONS, SIGNATURES, ARTEFACTS, REPORT)
+_EXPORTS = tuple(f"{EXPORT}.{form}" for form in FORMS)
+_FILES = (*_TABLES, *_EXPORTS, ORDER, DIGESTS, ACTIONS, SIGNATURES, ARTEFACTS, REPORT)
 _NAMES = (*_FILES, RUN, CHECKSUMS, APPLIED, APPLYING)
 
 
@@ -141,8 +145,8 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
     try:
         if info["settings"].get("policy"):
             write_table(result.actions, folder / ACTIONS)
-        if kept:
-            info |= _written_kept(result, folder)
+        with _signatures_beside(result, folder / SIGNATURES):
+            info |= _written_kept(result, folder) if kept else {}
     except (ChangedError, StoreError, UnreadableError) as error:
         if draft.journal.exists():
             raise _without_kept(error, "Nothing was written.") from error
@@ -159,14 +163,15 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
         write_table(pa.table({"rank": result.rank}), folder / ORDER)
     if result.text_digests is not None:
         write_table(pa.table({"text": result.text_digests}), folder / DIGESTS)
-    if result.signatures:
-        result.signatures(folder / SIGNATURES)
     _write_artefacts(result.artefacts, folder / ARTEFACTS)
     _write_rejected(result.decisions, folder / "rejected.jsonl")
+    for form in info.get(EXPORT, ()):
+        write_export(result, folder / f"{EXPORT}.{form}")
     # References are not read for the report: a run against many must not wait.
     write_page(folder / REPORT, run_page(Run(result, info)))
     described = json.dumps(info, indent=2, ensure_ascii=False) + "\n"
-    write_checksums(folder, [*_FILES, *info.get("kept_files", [])], {RUN: described.encode()})
+    names = [*_FILES, *info.get("kept_files", [])]
+    write_checksums(folder, names, {RUN: described.encode()}, workers=_workers(result))
     write_text(folder / RUN, described)
     _publish(draft)
     if fault:
@@ -174,6 +179,24 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
         raise _without_kept(fault, where) from fault
     if damage := info.get("kept_damage"):
         raise damaged_kept(damage, f"All other values of all kept documents are in {draft.folder}.")
+
+
+@contextmanager
+def _signatures_beside(result: Result, path: Path) -> Iterator[None]:
+    """Writes what a next run needs; with a second worker, while the kept documents are written."""
+    if not result.signatures:
+        yield
+        return
+    with ThreadPoolExecutor(1) as second:
+        written = second.submit(result.signatures, path) if _workers(result) > 1 else None
+        try:
+            yield
+        finally:
+            written.result() if written else result.signatures(path)
+
+
+def _workers(result: Result) -> int:
+    return result.info["settings"].get("workers") or 1
 
 
 def _publish(draft: Draft) -> None:

@@ -77,12 +77,12 @@ def test_bytes_of_any_kind_have_a_text(data: bytes, charset: str | None) -> None
 
 
 HOSTILE = {
-    "nested": b"<div>" * 500_000 + b"word",
-    "inline": b"<b><i>" * 500_000 + b"word",
-    "paragraphs": b"<p>word word</p>" * 300_000,
-    "signs": b"<" * 3_000_000 + b" word",
+    "nested": b"<div>" * 200_000 + b"word",
+    "inline": b"<b><i>" * 100_000 + b"word",
+    "paragraphs": b"<p>word word</p>" * 100_000,
+    "signs": b"<" * 500_000 + b" word",
     "comments": b"<!--" * 1_000_000 + b"--> word",
-    "scripts": b"word <script>" * 300_000,
+    "scripts": b"word <script>" * 100_000,
     "attributes": b"<p " + b"a=1 " * 1_000_000 + b">word",
     "entities": b"&amp;" * 1_000_000 + b" word",
     "nulls": b"\0" * 1_000_000 + b"<p>word\0word</p>",

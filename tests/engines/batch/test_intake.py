@@ -66,7 +66,7 @@ def mixture(chosen: list[int]) -> list[bytes]:
 
 
 @given(LINES, st.sampled_from([1, 50, 10**6]), st.sampled_from([1, 2]), st.booleans())
-@examples(50)
+@examples(25)
 def test_any_mixture_of_lines(
     tmp_path_factory: pytest.TempPathFactory,
     chosen: list[int],

@@ -43,7 +43,7 @@ def decided(result: Result, ids: set[str], *, kinds: bool = True) -> list[tuple[
     st.sampled_from([None, "source"]),
     st.sampled_from([5, 10**6]),
 )
-@examples(25)
+@examples(12)
 def test_incremental_equals_full(
     tmp_path_factory: pytest.TempPathFactory,
     seed: int,

@@ -117,13 +117,13 @@ def real(data: Path, name: str, count: int) -> list[Document]:
 @pytest.mark.parametrize("name", ["press_de", "licences", "ocr_pairs"])
 @pytest.mark.parametrize("method", registry.names())
 def test_on_real_documents(data: Path, method: str, name: str) -> None:
-    check_equal(real(data, name, 250), {"method": method}, "memory:", 5)
+    check_equal(real(data, name, 150), {"method": method}, "memory:", 5)
 
 
 @pytest.mark.parametrize("window", [None, "24h"])
 @pytest.mark.parametrize("name", ["press_de", "ocr_pairs"])
 def test_a_bitmap_window_misses_nothing(data: Path, name: str, window: str | None) -> None:
-    documents = real(data, name, 600)
+    documents = real(data, name, 300)
     complete = nd.dedup(documents, keep="first", method="qgrams", threshold=0.6, keys="prefix")
     settings = {"method": "qgrams", "threshold": 0.6, "window": window}
     check_as_batch(complete, documents, settings, "memory:", 8)

@@ -163,7 +163,7 @@ CHOICES = (st.sampled_from(["kept", "seen"]), st.sampled_from([0, 1, 5]), st.boo
 
 
 @pytest.mark.parametrize("method", METHODS)
-@examples(120)
+@examples(50)
 @given(st.lists(STEP, max_size=30), *CHOICES)
 def test_in_memory(method: str, history: list[Any], against: str, window: int, dated: bool) -> None:
     with led("memory:", method, against, window, dated) as both:

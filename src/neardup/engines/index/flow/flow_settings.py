@@ -78,7 +78,8 @@ class FlowSettings:
     def _problems(self, url: str) -> list[str]:
         problems = []
         if self.folder is not None and not self.folder.is_dir():
-            problems.append(f"There is no folder {self.folder} to watch.")
+            file = " It is a file: put it into a folder." if self.folder.is_file() else ""
+            problems.append(f"There is no folder {self.folder} to watch.{file}")
         if self.places.forward is None and not self.places.command:
             problems.append("Originals have no destination: give --forward, --exec or both.")
         if not 0 < self.poll < 1e6:

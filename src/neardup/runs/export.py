@@ -1,0 +1,254 @@
+"""A run as one table for colleagues: CSV, an Excel workbook or Parquet, by the name of the file.
+
+There is one row for each document, in input order: where it stands, what was decided, and for a
+kept document the number of ``copies`` that it stands for, itself among them. Copies are the cluster
+sizes by which a training set is weighed again; over all rows they sum to the documents that were
+accepted, without the duplicates of references.
+
+No cell can become a formula. In CSV, texts that a spreadsheet would execute begin with an
+apostrophe. A workbook states that a cell holds text, so its texts stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+from xml.sax.saxutils import escape
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from neardup import schema
+from neardup.errors import InputError, NeardupError, UsageError
+from neardup.files import whole_file
+
+if TYPE_CHECKING:
+    from neardup.runs.result import Result
+
+FORMS = ("csv", "xlsx", "parquet")
+TITLE = "title"
+_DECIDED = ("decision", "reason", "kept_id", "score", "kind", "cluster")
+
+
+def write_export(result: Result, path: Path, *, title: str | None = None) -> Path:
+    """Writes the table. ``title`` is a column of the documents that people know them by; without
+    it, that is a column ``title`` if there is one."""
+    check_form(path)
+    _spare_files(result, path)
+    tables = {"documents": export_table(result, title)}
+    if path.suffix.lower() == ".xlsx":
+        tables |= {"clusters": result.clusters.drop_columns(["members"])}
+    with whole_file(path) as part:
+        write_tables(tables, part, path)
+    return path
+
+
+def check_form(path: Path) -> None:
+    if path.suffix.lower().removeprefix(".") not in FORMS or path.is_dir():
+        raise UsageError(
+            f"{path} has no format that a table is exported in; expected "
+            f"{', '.join('.' + form for form in FORMS)}.",
+            hint="name another file.",
+        )
+
+
+def _spare_files(result: Result, path: Path) -> None:
+    """Refuses a table that would replace an input or a file of a run."""
+    from neardup.runs.run_folder import spare_inputs
+    from neardup.runs.run_info import RUN
+
+    documents = result.collection_if_there()
+    sources = documents.sources if documents else []
+    spare_inputs(path, [getattr(source, "path", None) for source in sources])
+    if (path.parent / RUN).exists():
+        raise UsageError(
+            f"{path} would lie in the folder of a run, whose files have checksums.",
+            hint="name a file elsewhere, or run again with --export.",
+        )
+
+
+def write_tables(tables: Mapping[str, pa.Table], part: Path, path: Path) -> None:
+    """Writes to ``part`` in the format that the name of ``path`` tells; CSV and Parquet take the
+    first table only."""
+    first = next(iter(tables.values()))
+    if path.suffix.lower() == ".xlsx":
+        _write_workbook(tables, part, path)
+    elif path.suffix.lower() == ".parquet":
+        pq.write_table(first, part)
+    else:
+        _write_csv(first, part, path)
+
+
+def export_table(result: Result, title: str | None = None) -> pa.Table:
+    decisions = result.decisions
+    columns = {
+        "id": decisions["id"],
+        "path": pa.array(_paths(result), pa.large_string()),
+        "row": decisions["row"],
+        "title": _titles(result, title),
+        "source": decisions["source"],
+        **{name: decisions[name] for name in _DECIDED},
+        "copies": _copies(decisions),
+    }
+    return pa.table({name: _plain(column) for name, column in columns.items()})
+
+
+def _plain(column: Any) -> Any:
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def _paths(result: Result) -> list[str]:
+    """The file of each document: the text file itself, or the file that holds it as a row."""
+    documents = result.collection_if_there()
+    sources = documents.sources if documents else []
+    single = {source.file for source in sources if hasattr(source, "path_of")}
+    paths: list[str] = result.decisions["file"].to_pylist()
+    for i in [i for i, file in enumerate(paths) if file in single]:
+        row = result.decisions.slice(i, 1).to_pylist()[0]
+        paths[i] = result.path_of(row) or paths[i]
+    return paths
+
+
+def _titles(result: Result, title: str | None) -> pa.Array:
+    """A column that was named has to be there; the usual one may be missing, like the documents."""
+    from neardup.report.run_view import column_values
+
+    try:
+        values = column_values(result, title or TITLE, optional=title is None)
+    except (NeardupError, OSError):
+        if title:
+            raise
+        return pa.nulls(len(result.decisions), pa.large_string())
+    codes = pa.array(values.codes, mask=values.codes < 0)
+    return pa.array(values.names, pa.large_string()).take(codes)
+
+
+def _copies(decisions: pa.Table) -> pa.Array:
+    """For each kept document, the number of documents that it stands for; null for all others."""
+    kept = pc.equal(decisions["decision"], schema.KEPT).combine_chunks()
+    ids = pc.if_else(kept, decisions["id"].combine_chunks(), pa.scalar(None, pa.large_string()))
+    place = pc.index_in(decisions["kept_id"].combine_chunks(), ids, skip_nulls=True)
+    own = np.asarray(place.drop_null())
+    counts = 1 + np.bincount(own, minlength=len(decisions))
+    return pa.array(counts, pa.int64(), mask=~np.asarray(kept))
+
+
+_FORMULA = r"^[=+\-@\t\r]"
+
+
+def _without_formulas(table: pa.Table) -> pa.Table:
+    """Texts that a spreadsheet would execute begin with an apostrophe, which it does not show."""
+    for i, field in enumerate(table.schema):
+        if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
+            acts = pc.match_substring_regex(table[i], _FORMULA)
+            quoted = pc.binary_join_element_wise("'", table[i].cast(pa.string()), "")
+            table = table.set_column(i, field, pc.if_else(acts, quoted.cast(field.type), table[i]))
+    return table
+
+
+def _write_csv(table: pa.Table, part: Path, path: Path) -> None:
+    try:
+        pyarrow.csv.write_csv(_without_formulas(table), part)
+    except pa.ArrowException as error:
+        raise InputError(
+            f"The list cannot be written as {path.name}: {error}.", hint="write .jsonl or .parquet."
+        ) from error
+
+
+# A workbook by ECMA-376: a ZIP archive of XML parts. Texts stand in their cells (inlineStr).
+MOST_ROWS, MOST_CHARACTERS = 1_048_576, 32_767
+_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+_HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+# Characters that XML cannot hold are written _xHHHH_, and so is a text that looks like that.
+_UNWRITABLE = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
+
+
+def _write_workbook(tables: Mapping[str, pa.Table], part: Path, path: Path) -> None:
+    if any(len(table) >= MOST_ROWS for table in tables.values()):
+        raise UsageError(
+            f"{path.name} would have more than {MOST_ROWS:,} rows, the most that a workbook holds.",
+            hint="write .csv or .parquet.",
+        )
+    with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in _frame(list(tables)).items():
+            archive.writestr(_member(name), _HEAD + content, zipfile.ZIP_DEFLATED)
+        for n, table in enumerate(tables.values(), 1):
+            with archive.open(_member(f"xl/worksheets/sheet{n}.xml"), "w") as sheet:
+                _write_sheet(table, sheet)
+
+
+def _member(name: str) -> zipfile.ZipInfo:
+    """A part without the time of writing, so that equal tables give equal files."""
+    member = zipfile.ZipInfo(name)
+    member.compress_type = zipfile.ZIP_DEFLATED
+    return member
+
+
+def _frame(names: Sequence[str]) -> dict[str, str]:
+    """All parts but the sheets: what they are, and which sheets the workbook has."""
+    numbered = list(enumerate(names, 1))
+    sheets = "".join(f'<sheet name="{name}" sheetId="{n}" r:id="r{n}"/>' for n, name in numbered)
+    types = "".join(
+        f'<Override PartName="/xl/worksheets/sheet{n}.xml" ContentType="{_TYPE}.worksheet+xml"/>'
+        for n, _ in numbered
+    )
+    return {
+        "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types">'
+        '<Default Extension="rels" '
+        'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{_TYPE}.sheet.main+xml"/>'
+        f"{types}</Types>",
+        "_rels/.rels": _relations({"r1": ("officeDocument", "xl/workbook.xml")}),
+        "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}"><sheets>{sheets}'
+        "</sheets></workbook>",
+        "xl/_rels/workbook.xml.rels": _relations(
+            {f"r{n}": ("worksheet", f"worksheets/sheet{n}.xml") for n, _ in numbered}
+        ),
+    }
+
+
+def _relations(targets: Mapping[str, tuple[str, str]]) -> str:
+    inside = "".join(
+        f'<Relationship Id="{id}" Type="{_OFFICE}/{type_}" Target="{target}"/>'
+        for id, (type_, target) in targets.items()
+    )
+    return f'<Relationships xmlns="{_PACKAGE}/relationships">{inside}</Relationships>'
+
+
+def _write_sheet(table: pa.Table, sheet: IO[bytes]) -> None:
+    sheet.write(f'{_HEAD}<worksheet xmlns="{_MAIN}"><sheetData>'.encode())
+    sheet.write(_row(table.column_names).encode())
+    for row in _rows(table):
+        sheet.write(_row(row).encode())
+    sheet.write(b"</sheetData></worksheet>")
+
+
+def _rows(table: pa.Table) -> Iterator[tuple[Any, ...]]:
+    for batch in table.to_batches(max_chunksize=10_000):
+        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+def _row(values: Sequence[Any]) -> str:
+    return f"<row>{''.join(map(_cell, values))}</row>"
+
+
+def _cell(value: Any) -> str:
+    """Cells follow one another, so an empty one stands for a missing value. Excel has no number
+    that is infinite or none: such a value is a text."""
+    if value is None:
+        return "<c/>"
+    if isinstance(value, int | float) and np.isfinite(value):
+        return f"<c><v>{value + 0}</v></c>"
+    text = str(value)
+    text = text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
+    text = _UNWRITABLE.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
+    return f'<c t="inlineStr"><is><t xml:space="preserve">{escape(text)}</t></is></c>'

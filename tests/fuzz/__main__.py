@@ -127,14 +127,14 @@ def run(name: str, command: Sequence[str], seconds: int, longest: int) -> Ran:
 
 
 def run_service() -> Ran:
-    """Requests that follow from the description of the service (schemathesis), ten times as
+    """Requests that follow from the description of the service (schemathesis), three times as
     many as among the tests."""
     counted, begun = BUILD / "service.json", _child_seconds()
     counted.unlink(missing_ok=True)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     done = subprocess.run(
         [*command, str(HERE.parent / "web" / "service" / "test_openapi.py")],
-        env={**os.environ, "NEARDUP_TIMES": "10", "NEARDUP_COUNTED": str(counted)},
+        env={**os.environ, "NEARDUP_TIMES": "3", "NEARDUP_COUNTED": str(counted)},
     )
     found = json.loads(counted.read_text()) if counted.exists() else {}
     return Ran("service", **found, seconds=_child_seconds() - begun, failures=int(done.returncode))

@@ -19,7 +19,7 @@ def dedup(documents: Any, **settings: Unpack[RunArguments]) -> Result:
 
     ``documents``: a list of texts or dicts, a pandas, polars or pyarrow table, anything with the
     Arrow PyCapsule protocol, or paths; or a dict of several of these by name. ``settings`` are the
-    fields of :class:`neardup.settings.Settings`: ``method``, ``threshold``, ``keep`` … Parameters
+    fields of ``neardup.settings.Settings``: ``method``, ``threshold``, ``keep`` … Parameters
     of the method may be given directly, such as ``words=3`` (or ``ngram=3`` as in other tools), or
     as ``set={"words": 3}``, or in the method, ``method=nd.Shingles(words=3)``. ``recipe`` names a
     file of settings or the system of a paper: ``recipe="broder1997"``.
@@ -31,7 +31,7 @@ def dedup(documents: Any, **settings: Unpack[RunArguments]) -> Result:
 def find(documents: Any, **settings: Unpack[RunArguments]) -> Result:
     """Find all near-duplicate pairs and their clusters.
 
-    ``documents`` and ``settings`` are those of :func:`neardup.dedup`.
+    ``documents`` and ``settings`` are those of ``neardup.dedup``.
     """
     return _run(documents, resolve(settings_of(with_recipe(settings)), every_pair=True))
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
+from neardup.documents.archive import archive_source, is_archive
 from neardup.documents.arrow import FILE_MAGIC, STREAM_MAGIC, ArrowSource
 from neardup.documents.csv import DELIMITERS, CsvSource
 from neardup.documents.extraction.extractor import Extractor
@@ -140,7 +141,7 @@ FORMATS = (*JSONL, *CSV, *ARROW, *PARQUET, *WARC)
 _KNOWN = (
     "expected .jsonl, .ndjson, .json, .csv, .tsv or .warc (also with .gz, .zst, .bz2 or .xz), "
     ".parquet, .arrow or .feather, .txt, .md or .rst, .html, .pdf, .docx or .xml (feeds: .rss and "
-    ".atom too), or a folder of such pages and text files"
+    ".atom too), or a folder, .zip or .tar of such pages and text files"
 )
 
 
@@ -246,6 +247,8 @@ def _source(path: Place, reading: Reading) -> Source:
     if path.is_dir():
         _refuse_run(path)
         return _folder_source(path, reading)
+    if is_archive(path):
+        return _checked_pages(archive_source(path, **_folder_options(reading)))
     format_, codec = named_format(path)
     if format_ in PARQUET and codec is None:
         return _checked(ParquetSource(path, path.as_posix(), files=files))

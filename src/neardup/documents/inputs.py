@@ -58,7 +58,7 @@ def object_source(data: Any) -> ListSource | TableSource:
         return _list_source(data)
     if _class_of(data) == ("datasets", "IterableDataset"):
         return ListSource(SpooledRows(data))  # it may be iterable only once
-    if isinstance(data, Iterator):
+    if isinstance(data, Iterator) and not hasattr(data, "__arrow_c_stream__"):
         return ListSource(SpooledRows(_rows(data)))
     return _table_source(data)
 

@@ -11,7 +11,7 @@ NATIVE := $(shell find native -type f 2>/dev/null) CMakeLists.txt pyproject.toml
 BUILD  := "cmake>=3.18" "ninja>=1.11" "setuptools>=70.1" "scikit-build-core>=0.11,<2" "nanobind>=2.4,<4"
 
 .DEFAULT_GOAL := help
-.PHONY: help dev needs system test quick fresh lint quality bench bench-check growth long kills faults fuzz load crash spark supply sign sanitize tsan aarch64 clean
+.PHONY: help dev needs system test quick fresh docs lint quality bench bench-check growth long kills faults fuzz load crash spark supply sign sanitize tsan aarch64 clean
 
 help: ## say what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -58,6 +58,19 @@ quick: $(STAMP) ## two minutes: lint, types and all tests but browser, Spark, ki
 
 fresh: ## both commands of the README in a new Debian with nothing but its packages: docs/fresh.md
 	$(PYTHON) tools/fresh.py
+
+# In an environment of its own, without neardup: the docstrings are read from the sources.
+DOCS := .venv-docs
+
+$(DOCS)/.installed: pyproject.toml
+	test -x $(DOCS)/bin/python || $(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(DOCS)/bin/python -m pip install --quiet --no-compile --group docs
+	@touch $@
+
+docs: $(DOCS)/.installed ## the site of the documentation, to read without a network: build/site/index.html
+	$(DOCS)/bin/python tools/site.py
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict
 
 bench: dev ## the speed figures of docs/performance.md, peers beside us in one run
 	$(BIN)/python -m benchmarks
@@ -112,4 +125,4 @@ aarch64: ## the golden vectors of the kernels on aarch64: g++-aarch64-linux-gnu 
 	./tests/native/golden.sh aarch64-linux-gnu-g++ qemu-aarch64
 
 clean: ## remove everything that was built
-	rm -rf $(VENV) .venv-sanitize build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(DOCS) .venv-sanitize build .mypy_cache .ruff_cache .pytest_cache .hypothesis

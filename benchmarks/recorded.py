@@ -193,6 +193,30 @@ def peers(recorded: Recorded) -> str:
     return "\n".join(_line(cells) for cells in [["", "what", "time"], ["---", "---", "--:"], *rows])
 
 
+def avx2(recorded: Recorded) -> str:
+    """docs/how-good.md: the default command, and the times of peers as multiples of ours."""
+    whole = sides(recorded["default"])
+    ratios = tomllib.loads(FILE.with_name("peer_ratios.toml").read_text("utf-8"))["avx2"]
+    rows = [
+        [
+            "100,000 documents (628 MB), the whole command",
+            side["called"],
+            f"{side['processor']:.1f} s",
+        ]
+        for side in whole.values()
+    ]
+    for row, work in (
+        ("signatures", "20,000 documents, text → 128 MinHash values"),
+        ("dedup", "20,000 documents, JSONL → decisions, `--method shingles`"),
+    ):
+        rows += [
+            [work, peer, f"{ratios[f'{row}_{peer}']:.1f} times as long as neardup"]
+            for peer in ("daft", "gaoya")
+        ]
+    head = ["work", "who", "processor time"]
+    return "\n".join(_line(cells) for cells in [head, ["---", "---", "--:"], *rows])
+
+
 def measured(recorded: Recorded) -> str:
     """README: one line a kind of work."""
     ours = {name: one.get("neardup") for name, one in recorded.items()}
@@ -288,6 +312,7 @@ TABLES: dict[str, tuple[Callable[[Recorded], str], tuple[str, ...]]] = {
     "dedup_20k": (dedup_20k, ("dedup_20k", "slow_20k")),
     "check": (check, ("lookup",)),
     "peers": (peers, ("slow_20k", "dedup_20k", "dedup")),
+    "avx2": (avx2, ("default",)),
     "measured": (measured, ("default", "signatures", "dedup", "found", "simhash", "lookup")),
 }
-SHORT = {"measured", "check", "peers"}
+SHORT = {"avx2", "measured", "check", "peers"}

@@ -18,6 +18,7 @@ from pages import DOCS, PAGES, README, ROOT
 from quality import floors, peers
 from quality.sets import AVERAGED
 from quality.table import short
+from recorded import PAGE, SUMMARY, summary, written
 
 QUALITY = re.compile(r"(?<![\d.])\.\d{3}\b")  # .904, as docs/quality.md writes shares
 NAMES = {  # what the pages of methods call the labelled sets
@@ -35,6 +36,8 @@ DEFAULTS = {
     "simhash": {"precision": 1, "recall": 2, "f1": 3},
     "keywords": {"precision": 1, "recall": 2, "f1": 5},
 }
+LEARNED = DOCS / "methods" / "learned.md"
+NUMBER = re.compile(r"\d[\d.,]*\d|\d|(?<!\d)\.\d+")
 SPEED = re.compile(r"([\d.,]*\d) ?(?:MB/s|µs|documents/s)\b")
 WITH_FIGURES = [page for page in PAGES if recorded.BLOCK.search(page.read_text("utf-8"))]
 
@@ -69,6 +72,25 @@ def test_the_readme_has_no_speed_of_its_own() -> None:
     assert SPEED.findall(recorded.BLOCK.sub("", README.read_text("utf-8"))) == []
 
 
+def test_the_summary_of_reliability_is_that_of_its_page() -> None:
+    made = written(SUMMARY, "sure", summary(PAGE.read_text("utf-8")))
+    if os.environ.get("NEARDUP_UPDATE_DOCS"):
+        SUMMARY.write_text(made, "utf-8")
+        return
+    assert SUMMARY.read_text("utf-8") == made, "run the tests once with NEARDUP_UPDATE_DOCS=1"
+
+
+def test_the_summary_has_no_figure_of_its_own() -> None:
+    """A number in a sentence of docs/how-good.md stands in a page that the same line links to."""
+    for line in SUMMARY.read_text("utf-8").splitlines():
+        if line.startswith(("|", "*Measured", "<!--")):
+            continue  # made of what was recorded
+        said = re.sub(r"\]\([^)]*\)|`[^`]*`|AVX2|AVX-512|F1|3-shingles", "", line)
+        linked = [DOCS / name for name in re.findall(r"\]\(([\w./-]+\.md)", line)]
+        there = {number for page in linked for number in NUMBER.findall(page.read_text("utf-8"))}
+        assert {*NUMBER.findall(said)} <= there, line
+
+
 pinned_sets = cache(floors.read)
 
 
@@ -100,7 +122,8 @@ def peer_means() -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "page", [README, DOCS / "features.md", DOCS / "quality.md", DOCS / "methods" / "learned.md"]
+    "page",
+    [README, *(DOCS / f"{name}.md" for name in ("features", "how-good", "quality")), LEARNED],
 )
 def test_quality_that_is_quoted_is_what_was_pinned(page: Path) -> None:
     assert {*QUALITY.findall(page.read_text("utf-8"))} <= pinned_figures()

@@ -396,7 +396,7 @@ class Bench:
             lambda: scenario.act(place), self.below(scenario, place), fault
         )
         ended = code in (0, 1, 2, ENDS.get(kind, 0))
-        raw = any(sign in error for sign in ("Traceback", "unexpected", "Timeout (", "Assertion"))
+        raw = any(sign in error for sign in ("Traceback", "report it", "Timeout (", "Assertion"))
         assert ended and not raw, (where, code, error)  # noqa: PT018 (both are the end)
         acknowledged = self.acknowledged.read_text().split()
         now = self.seen(scenario, place)

@@ -1,4 +1,4 @@
-"""``make fuzz MINUTES=10``: coverage-guided inputs for kernels and readers.
+"""``make fuzz MINUTES=10``: coverage-guided inputs for kernels and readers, and requests.
 
 Kernels (``kernels.cpp``) are built with clang's libFuzzer, AddressSanitizer and
 UndefinedBehaviorSanitizer. Readers (``readers.py``) run under atheris, which is guided by the
@@ -126,6 +126,20 @@ def run(name: str, command: Sequence[str], seconds: int, longest: int) -> Ran:
     return Ran(name, **found, seconds=_child_seconds() - begun, failures=int(done.returncode != 0))
 
 
+def run_service() -> Ran:
+    """Requests that follow from the description of the service (schemathesis), ten times as
+    many as among the tests."""
+    counted, begun = BUILD / "service.json", _child_seconds()
+    counted.unlink(missing_ok=True)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [*command, str(HERE.parent / "web" / "service" / "test_openapi.py")],
+        env={**os.environ, "NEARDUP_TIMES": "10", "NEARDUP_COUNTED": str(counted)},
+    )
+    found = json.loads(counted.read_text()) if counted.exists() else {}
+    return Ran("service", **found, seconds=_child_seconds() - begun, failures=int(done.returncode))
+
+
 def _child_seconds() -> int:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return round(used.ru_utime + used.ru_stime)
@@ -134,19 +148,23 @@ def _child_seconds() -> int:
 def main(minutes: float, only: str | None) -> int:
     """Rounds of both in turn, each in a new process, and the record after each of them."""
     clang = compiler()
-    missing = [] if clang or only == "readers" else [NO_CLANG]
-    if only != "kernels" and not importlib.util.find_spec("atheris"):
+    missing = [] if clang or only not in (None, "kernels") else [NO_CLANG]
+    if only in (None, "readers") and not importlib.util.find_spec("atheris"):
         missing.append(NO_ATHERIS)
     if missing:
         print("\n".join(missing), file=sys.stderr)
         return 1
     targets: list[tuple[str, list[str], int]] = []
-    if only != "readers" and clang:
+    if only in (None, "kernels") and clang:
         targets.append(("kernels", [str(built(clang))], 200))
-    if only != "kernels":
+    if only in (None, "readers"):
         targets.append(("readers", [sys.executable, str(HERE / "readers.py")], 20_000))
     end, failures = time.monotonic() + minutes * 60, 0
-    while (left := end - time.monotonic()) > 1 and not failures:
+    if only in (None, "service"):
+        ran = run_service()
+        _note("service", ran)
+        failures += ran.failures
+    while targets and (left := end - time.monotonic()) > 1 and not failures:
         for name, command, longest in targets:
             ran = run(name, command, int(min(ROUND_SECONDS, left / len(targets)) + 1), longest)
             _note(name, ran)
@@ -167,6 +185,6 @@ def _note(name: str, ran: Ran) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--only", choices=("kernels", "readers"))
+    parser.add_argument("--only", choices=("kernels", "readers", "service"))
     given = parser.parse_args()
     sys.exit(main(given.minutes, given.only))

@@ -677,8 +677,9 @@ void anchors(const Input &in, Digest &out) {
     std::vector<uint8_t> values;
     for (size_t i = 0; i < postings.size(); ++i) {
         const uint64_t anchor = anchor_of_posting(postings[i]), number = anchor >> (anchor_bits - row_bits);
+        const uint64_t document = postings[i] & ((uint64_t{1} << number_bits) - 1);
         bool known = false;
-        table.each(anchor, [&](uint32_t d) { known |= d == static_cast<uint32_t>(postings[i]); });
+        table.each(anchor, [&](uint32_t d) { known |= d == document; });
         need(known, "an anchor is lost");
         Offsets ends;
         values.clear();

@@ -279,7 +279,7 @@ def seeds(folder: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    rows = [{"id": str(n), "text": f"text {n} of a few words", "date": "2024"} for n in range(20)]
+    rows = [{"id": str(n), "text": f"text {n} of a few words", "date": "2024"} for n in range(100)]
     lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
     made, parquet, arrow = pa.Table.from_pylist(rows), io.BytesIO(), io.BytesIO()
     pq.write_table(made, parquet, row_group_size=8)
@@ -294,7 +294,7 @@ def seeds(folder: Path) -> None:
     warc = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://x/\r\n"
     warc += b"WARC-Record-ID: <urn:uuid:1>\r\nContent-Type: application/http; msgtype=response\r\n"
     warc += b"Content-Length: %d\r\n\r\n%s\r\n\r\n"
-    table_ = b"id,text\n" + b"".join(b'%d,"a ""text"" %d"\n' % (n, n) for n in range(20))
+    table_ = b"id,text\n" + b"".join(b'%d,"a ""text"" %d"\n' % (n, n) for n in range(100))
     pairs = b'{"a": "1", "b": "2", "label": 1}\n' * 3
     contents = [
         lines, table_, parquet.getvalue(), arrow.getvalue(), feed, warc % (len(record), record) * 2,

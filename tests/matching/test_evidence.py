@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import DataError
+from neardup.matching import evidence
 from neardup.matching.evidence import EvidenceStore
 from neardup.schema import Ragged
 
@@ -34,7 +35,10 @@ def test_memory_and_spool_give_the_same(
     batches: list[tuple[list[list[int]], int]], limit: int, dtype: type, data: st.DataObject
 ) -> None:
     everything: list[list[int]] = []
-    with closing(EvidenceStore(dtype, limit=limit)) as store:
+    small = data.draw(st.sampled_from([16, evidence.SMALL]), label="small")
+    with pytest.MonkeyPatch.context() as patch, ExitStack() as ends:
+        patch.setattr(evidence, "SMALL", small)
+        store = ends.enter_context(closing(EvidenceStore(dtype, limit=limit)))
         for lists, lead in batches:
             store.append(ragged(lists, dtype, lead))
             everything += lists

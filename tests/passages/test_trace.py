@@ -131,6 +131,15 @@ def test_a_file_that_is_rejected_is_no_success(
         assert "rejected" in run(name, "bad.jsonl", *accepted)
 
 
+def test_a_collection_that_cannot_be_read_is_no_success(tmp_path: Path) -> None:
+    (tmp_path / "essay.txt").write_text(SOURCES[0], "utf-8")
+    (tmp_path / "bad.jsonl").write_text('{"text": 1}\n{"text": 2}\n', "utf-8")
+    asked = ["trace", str(tmp_path / "essay.txt"), "--against", str(tmp_path / "bad.jsonl")]
+    failed = CliRunner().invoke(main, asked)
+    assert failed.exit_code == 1
+    assert "2 documents of the collection could not be read" in failed.output
+
+
 def test_an_empty_document_is_reported(tmp_path: Path) -> None:
     (tmp_path / "empty.txt").touch()
     (tmp_path / "source.txt").write_text(SOURCES[0], "utf-8")

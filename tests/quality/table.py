@@ -72,6 +72,7 @@ def systems(measured: Measured) -> str:
 EVERY = {"f1": f1, "precision and recall": precision_and_recall, "traps": traps}
 TABLES = {**EVERY, "systems of the papers": systems}
 OTHERS = {f"{name} of other tools": made for name, made in EVERY.items()}
+BESIDE = {f"{name} beside other tools": made for name, made in (("f1", f1), ("traps", traps))}
 
 
 def cell(measured: Measured, method: str, name: str, figure: str) -> str:

@@ -413,12 +413,19 @@ def trace(
         write_page(page, trace_page(traces))
     if options["as_json"]:
         rejected = [{"where": lost.where, "reason": lost.reason} for lost in traces.rejected]
-        show_json({"documents": [each.to_dict() for each in traces], "rejected": rejected})
+        shown = {"documents": [each.to_dict() for each in traces], "rejected": rejected}
+        show_json({**shown, "unread": len(traces.unread)})
     elif not options["quiet"]:
         for each in traces:
             _show(each)
         for lost in traces.rejected[:SHOWN]:
             echo(f"{lost.where} was not traced: {lost.reason}.")
+        if traces.unread:
+            count = many(len(traces.unread), "document")
+            echo(
+                f"{count} of the collection could not be read; {traces.unread[0].where}: "
+                f"{traces.unread[0].reason}."
+            )
         if page:
             echo(f"Written to {page}.")
     _refuse_rejected(traces, page, options)

@@ -64,7 +64,9 @@ def review(
     The pages show clusters and pairs with filters and search, two texts side by side, the decisions
     at another threshold, and the effect of the policy. Changes made by hand in a run are stored in
     RUN/review, and `neardup apply` takes them into account; the files of the run are not changed.
-    The pages cannot be seen from other machines and load nothing from elsewhere.
+    Of a run of `neardup passages` or `clean` they show the passages, what removing them changes,
+    and where a pasted text comes from. The pages cannot be seen from other machines and load
+    nothing from elsewhere.
     """
     from neardup.web.server import address_of, bind, check_extra, run
 

@@ -150,7 +150,8 @@ def _capped_lines(result: Result) -> list[str]:
 GROUPS = {
     "consistency": "chosen because groups are most consistent there: nearly all documents of a "
     "group resemble each other, and hardly any outside it",
-    "few neighbours": "general; fewer than 100 documents have near-duplicates, too few to choose",
+    "few neighbours": "general; fewer than 100 documents have duplicates that differ, too few to "
+    "choose",
     "inconsistent": "general; the groups of this collection are not consistent at any threshold",
 }
 

@@ -1,7 +1,7 @@
 """The engine for a ranked result list: few documents, a ranking, and a user who waits.
 
 ``nd.group`` groups the near-duplicates of one list and drops nothing (Conrad et al. 2003, §8).
-:class:`Grouper` serves a search engine that groups many lists and may have stored a signature with
+``Grouper`` serves a search engine that groups many lists and may have stored a signature with
 each document. The documents of a list are prepared from texts or read from signatures; rows that
 cannot be compared are left out, each with a reason.
 
@@ -174,7 +174,7 @@ class Listing:
     ``id``: the column that holds the id.
     ``rank``: order the list by this column, smallest value first.
     ``score``: order the list by this column, greatest value first.
-    ``signatures``: what :meth:`Grouper.sign` returned, as a column or one for each result.
+    ``signatures``: what ``Grouper.sign`` returned, as a column or one for each result.
     """
 
     representative: str = "rank"
@@ -209,7 +209,7 @@ def group(results: Any, **settings: Unpack[GroupArguments]) -> Grouped:
 
     ``results``: texts or dicts, a pandas, polars or pyarrow table, or the path of a file, best
     first, or in any order with the column that ``rank`` or ``score`` names. Beside the keywords
-    below there are those of the method, as in :func:`neardup.dedup`: ``method`` (default: shingles
+    below there are those of the method, as in ``neardup.dedup``: ``method`` (default: shingles
     of three words), ``threshold`` (default: 0.5), ``set``, ``date``, ``artefacts`` of a run,
     ``recipe`` and parameters of the method.
     """
@@ -240,7 +240,7 @@ class Grouper:
 
     ``artefacts`` are those of a run (``result.artefacts``), by name; a method that needs some and
     has neither these nor files counts each list anew, and cannot sign. Other settings are those of
-    :func:`neardup.dedup`: ``method``, ``threshold``, ``date``, and parameters of the method.
+    ``neardup.dedup``: ``method``, ``threshold``, ``date``, and parameters of the method.
     """
 
     def __init__(self, *, artefacts: Mapping[str, Artefact] | None = None, **settings: Any) -> None:
@@ -271,7 +271,7 @@ class Grouper:
         return [by_row.get(row) for row in range(len(listed))]
 
     def group(self, results: Any, **listing: Any) -> Grouped:
-        """``results`` and ``listing`` are those of :func:`neardup.group`."""
+        """``results`` and ``listing`` are those of ``neardup.group``."""
         wanted = _listing(listing)
         plan = replace(self._plan, keep=_keep(wanted.representative, self._plan.written.date))
         listed = ranked_list(results, wanted.compared)

@@ -178,7 +178,7 @@ def evaluate(
 ) -> Evaluation:
     """Measure methods on documents whose duplicates are known.
 
-    ``documents``: as for :func:`neardup.dedup`, or the Result of a run.
+    ``documents``: as for ``neardup.dedup``, or the Result of a run.
     ``group``: the column whose equal values make documents duplicates.
     ``pairs``: labelled pairs instead: paths, or rows of ``a``, ``b`` and ``label``.
     ``columns``: the names of these three columns.

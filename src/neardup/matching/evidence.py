@@ -20,6 +20,8 @@ from neardup import _native
 from neardup.errors import DataError
 from neardup.schema import Array, Ragged, offsets_of
 
+SMALL = 1 << 20  # bytes of small collections, for which large pages would take longer
+
 
 class EvidenceStore:
     """The spool file lies in ``folder`` without a name there, and vanishes with the store."""
@@ -28,7 +30,7 @@ class EvidenceStore:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.limit = limit
         self.folder = folder
-        self._values = _room(self.dtype, limit)  # as long as it is in memory
+        self._values = _room(self.dtype, min(limit, SMALL))  # as long as it is in memory
         self._held = 0
         self._lengths: list[Array] = []
         self._offsets: Array | None = None
@@ -41,6 +43,9 @@ class EvidenceStore:
         self._offsets = None
         self._part_counts.append(len(evidence))
         held = self._held + len(values)
+        if self._file is None and self._values.nbytes == SMALL < held * self.dtype.itemsize:
+            small, self._values = self._values, _room(self.dtype, self.limit)
+            self._values[: self._held] = small[: self._held]
         if self._file is None and held > len(self._values):
             self._file = tempfile.TemporaryFile(dir=self.folder, prefix="neardup-evidence-")  # noqa: SIM115
             self._write(self._values[: self._held])

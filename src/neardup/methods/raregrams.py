@@ -2,9 +2,9 @@
 
 Runs of eight characters survive noise and small edits better than words do. A text of any length
 gives about ``SAMPLE`` of them: the grams are chosen by hash, at a rate that follows from the length
-alone, and what a coarse sample has is in every finer one (``native/features/gram_samples.hpp``). Two
-documents are compared at the coarser rate of the two. A gram weighs its idf; a gram that no other
-document has weighs nothing, be it noise of a scan or new text.
+alone, and what a coarse sample has is in every finer one (``native/features/gram_samples.hpp``).
+Two documents are compared at the coarser rate of the two. A gram weighs its idf; a gram that no
+other document has weighs nothing, be it noise of a scan or new text.
 
 With the weight C of the common grams and the weights A ≥ B of the known grams of either document
 the score is ``C / (.7·A + 1.3·B − C)``: the resemblance, where the rest of the larger document

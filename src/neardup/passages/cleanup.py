@@ -321,8 +321,8 @@ def clean(
 ) -> Cleaned:
     """Remove repeated passages from the documents, keeping one copy of each.
 
-    ``documents``: those of :func:`neardup.dedup`. ``remove``: classes of passages. ``settings`` are
-    those of :func:`neardup.passages`; the unit is the sentence unless another one is named.
+    ``documents``: those of ``neardup.dedup``. ``remove``: classes of passages. ``settings`` are
+    those of ``neardup.passages``; the unit is the sentence unless another one is named.
     """
     wanted = settings_of({"unit": "sentence", **settings})
     return cleaned(collect(documents), wanted, Cleaning(tuple(remove), floor, annotate))

@@ -439,8 +439,8 @@ def is_quoted(before: bytes, inside: bytes, after: bytes) -> bool:
 def passages(documents: Any, **settings: Unpack[PassageArguments]) -> Passages:
     """Find every passage that occurs more than once in the documents.
 
-    ``documents``: those of :func:`neardup.dedup`. ``settings`` are the fields of
-    :class:`neardup.passages.search.PassageSettings`: ``min_words``, ``unit``, ``gap`` …
+    ``documents``: those of ``neardup.dedup``. ``settings`` are the fields of
+    ``neardup.passages.search.PassageSettings``: ``min_words``, ``unit``, ``gap`` …
     """
     return passages_of(collect(documents), settings_of(dict(settings)))
 

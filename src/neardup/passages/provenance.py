@@ -15,6 +15,7 @@ thousands of documents share says nothing about where the text comes from.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
@@ -164,15 +165,24 @@ def _union(spans: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 class Traces(list[Trace]):
-    """The traced documents, in their order; ``rejected`` have no text to trace."""
+    """The traced documents, in their order; ``rejected`` have no text to trace, ``unread`` are
+    documents of the collection that are no sources because they cannot be read."""
 
     def __init__(self, reading: Reading) -> None:
         super().__init__()
         self.rejected: list[Rejected] = []
+        self.unread: list[Rejected] = []
+        self._read: Counter[str] = Counter()  # documents of each file of the collection
         self._reading = reading
 
     def mostly_rejected(self) -> list[dict[str, Any]]:
-        return mostly_rejected(self.rejected, ((each.file, 1) for each in self), self._reading)
+        own = mostly_rejected(self.rejected, ((each.file, 1) for each in self), self._reading)
+        return own + mostly_rejected(self.unread, self._read.items(), self._reading)
+
+    def tally(self, file: str, documents: int, rejected: Sequence[Rejected]) -> None:
+        """Counts documents of the collection."""
+        self._read[file] += documents
+        self.unread += rejected
 
     def contamination(self) -> pa.Table:
         """How much of each document stands in the collection; ``weighted`` by rarity."""
@@ -221,9 +231,9 @@ def is_library(against: Any) -> TypeGuard[Library]:
 def trace(documents: Any, against: Any, **settings: Unpack[PassageArguments]) -> Traces:
     """Find which passages of ``documents`` come from which documents of the collection ``against``.
 
-    ``documents`` are what :func:`neardup.dedup` takes; a single text is a list of one. ``against``
-    is a collection, too, or an open :class:`neardup.Index` that stores texts. ``settings`` are
-    those of :func:`neardup.passages`, with ``min_words=8`` unless another number is given.
+    ``documents`` are what ``neardup.dedup`` takes; a single text is a list of one. ``against``
+    is a collection, too, or an open ``neardup.Index`` that stores texts. ``settings`` are
+    those of ``neardup.passages``, with ``min_words=8`` unless another number is given.
     """
     wanted = settings_of({"min_words": MIN_WORDS, **settings})
     sources = against if is_library(against) else collect(against)
@@ -253,7 +263,7 @@ def traced(
     kernel.index()
     shown = progress or Silent()
     if isinstance(against, Collection):
-        total = _match(traces, _from_collection(against, kernel, settings, shown), shown)
+        total = _match(traces, _from_collection(traces, against, kernel, settings, shown), shown)
     else:
         _match(traces, _from_library(against, hashes, kernel, settings), shown)
         total = len(against)
@@ -285,10 +295,16 @@ class _Batch(NamedTuple):
     spans: Array  # in the collection, characters
     documents: int
     size: int  # bytes that were read
+    file: str = ""
+    rejected: Sequence[Rejected] = ()
 
 
 def _from_collection(
-    against: Collection, kernel: _native.Copies, settings: PassageSettings, shown: Progress
+    traces: Traces,
+    against: Collection,
+    kernel: _native.Copies,
+    settings: PassageSettings,
+    shown: Progress,
 ) -> Iterator[_Batch]:
     def work(chunk: Chunk) -> _Batch:
         batch, hashes, _ = words_of(chunk)
@@ -296,12 +312,14 @@ def _from_collection(
         copies = kernel.against(hashes.values, hashes.offsets).reshape(-1, 7)
         copies, spans = _placed(copies, Ragged.of_strings(texts), 0)
         sources = [(ids[n].as_py(), texts[n].as_py()) for n in copies[:, 0].tolist()]
-        return _Batch(0, sources, copies, spans, len(ids), batch.size)
+        found = _Batch(0, sources, copies, spans, len(ids), batch.size)
+        return found._replace(file=batch.file, rejected=batch.rejected)
 
     shown.stage("comparing", total_bytes=against.plain_size())
     chunks = against.chunks(Columns(settings.text, settings.id))
     first = 0
     for batch in chunk_results(chunks, work, worker_count(settings.workers)):
+        traces.tally(batch.file, batch.documents, batch.rejected)
         yield batch._replace(first=first)
         first += batch.documents
 

@@ -12,11 +12,11 @@ LONGEST = 200_000  # characters of a text that are shown
 
 
 def trace_page(traces: Sequence[Trace]) -> str:
-    parts = [Html("<h1>Where the passages come from</h1>"), *map(_document, traces)]
+    parts = [Html("<h1>Where the passages come from</h1>"), *map(traced_document, traces)]
     return page("Where the passages come from", parts, "passages")
 
 
-def _document(trace: Trace) -> Html:
+def traced_document(trace: Trace) -> Html:
     sources = trace.sources()
     number = {source: i for i, (source, _, _) in enumerate(sources)}
     rows: list[list[Cell]] = [

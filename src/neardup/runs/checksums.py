@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -28,15 +29,14 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def digests_of(folder: Path, names: Iterable[str] = ("",)) -> dict[str, str]:
+def digests_of(folder: Path, names: Iterable[str] = ("",), *, workers: int = 1) -> dict[str, str]:
     """Digests of these files, and of all files below these folders, by relative path."""
-    digests = {}
-    for name in names:
-        place = folder / name
-        files = sorted(place.rglob("*")) if place.is_dir() else [place]
-        for path in filter(Path.is_file, files):
-            digests[path.relative_to(folder).as_posix()] = file_digest(path)
-    return digests
+    places = [folder / name for name in names]
+    found = [sorted(place.rglob("*")) if place.is_dir() else [place] for place in places]
+    files = [path for group in found for path in group if path.is_file()]
+    with ThreadPoolExecutor(workers) as pool:
+        digests = list(pool.map(file_digest, files))
+    return {path.relative_to(folder).as_posix(): d for path, d in zip(files, digests, strict=True)}
 
 
 def write_checksums(
@@ -44,11 +44,16 @@ def write_checksums(
     names: Iterable[str] = ("",),
     more: Mapping[str, bytes] | None = None,
     known: Mapping[str, str] | None = None,
+    *,
+    workers: int = 1,
 ) -> None:
     """Write the checksums of existing files, and of those of ``more``, which are written later. If
     the digests of the files are ``known``, these are not read again."""
     later = {name: hashlib.sha256(data).hexdigest() for name, data in (more or {}).items()}
-    _write(folder, {**(digests_of(folder, names) if known is None else known), **later})
+    _write(
+        folder,
+        {**(digests_of(folder, names, workers=workers) if known is None else known), **later},
+    )
 
 
 @contextmanager

@@ -37,6 +37,7 @@ from neardup.runs.annotated_sources import annotated_line, with_values
 
 _MARK = b"\xef\xbb\xbf"
 _JSON_SPACE = " \t\r\n"
+_DECODER = json.JSONDecoder(parse_int=str)  # a number may have too many digits for an int
 
 
 def is_empty(value: Any) -> bool:
@@ -108,13 +109,13 @@ def _json(value: Any) -> str:
 
 def _value_places(text: str) -> dict[str, tuple[int, int]]:
     """Where the value of each key of an object stands; of a key that comes twice, the last."""
-    decoder = json.JSONDecoder(parse_int=str)  # a number may have too many digits for an int
+    decoded = _DECODER.raw_decode
     found: dict[str, tuple[int, int]] = {}
     at = _next(text, _next(text, 0) + 1)
     while text[at] != "}":
-        key, at = decoder.raw_decode(text, at)
+        key, at = decoded(text, at)
         begin = _next(text, _next(text, at) + 1)
-        _, end = decoder.raw_decode(text, begin)
+        _, end = decoded(text, begin)
         found[key] = begin, end
         at = _next(text, end)
         at = _next(text, at + 1) if text[at] == "," else at

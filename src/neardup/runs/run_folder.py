@@ -12,7 +12,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -144,8 +145,8 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
     try:
         if info["settings"].get("policy"):
             write_table(result.actions, folder / ACTIONS)
-        if kept:
-            info |= _written_kept(result, folder)
+        with _signatures_beside(result, folder / SIGNATURES):
+            info |= _written_kept(result, folder) if kept else {}
     except (ChangedError, StoreError, UnreadableError) as error:
         if draft.journal.exists():
             raise _without_kept(error, "Nothing was written.") from error
@@ -162,8 +163,6 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
         write_table(pa.table({"rank": result.rank}), folder / ORDER)
     if result.text_digests is not None:
         write_table(pa.table({"text": result.text_digests}), folder / DIGESTS)
-    if result.signatures:
-        result.signatures(folder / SIGNATURES)
     _write_artefacts(result.artefacts, folder / ARTEFACTS)
     _write_rejected(result.decisions, folder / "rejected.jsonl")
     for form in info.get(EXPORT, ()):
@@ -171,7 +170,8 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
     # References are not read for the report: a run against many must not wait.
     write_page(folder / REPORT, run_page(Run(result, info)))
     described = json.dumps(info, indent=2, ensure_ascii=False) + "\n"
-    write_checksums(folder, [*_FILES, *info.get("kept_files", [])], {RUN: described.encode()})
+    names = [*_FILES, *info.get("kept_files", [])]
+    write_checksums(folder, names, {RUN: described.encode()}, workers=_workers(result))
     write_text(folder / RUN, described)
     _publish(draft)
     if fault:
@@ -179,6 +179,24 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
         raise _without_kept(fault, where) from fault
     if damage := info.get("kept_damage"):
         raise damaged_kept(damage, f"All other values of all kept documents are in {draft.folder}.")
+
+
+@contextmanager
+def _signatures_beside(result: Result, path: Path) -> Iterator[None]:
+    """Writes what a next run needs; with a second worker, while the kept documents are written."""
+    if not result.signatures:
+        yield
+        return
+    with ThreadPoolExecutor(1) as second:
+        written = second.submit(result.signatures, path) if _workers(result) > 1 else None
+        try:
+            yield
+        finally:
+            written.result() if written else result.signatures(path)
+
+
+def _workers(result: Result) -> int:
+    return result.info["settings"].get("workers") or 1
 
 
 def _publish(draft: Draft) -> None:

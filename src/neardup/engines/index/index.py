@@ -43,7 +43,7 @@ class Checking(Entries):
         self._passages = PassageIndex(store)
 
     def sharing(self, anchors: Array) -> list[Source]:
-        """The documents that may share a passage with a text (:func:`neardup.trace`)."""
+        """The documents that may share a passage with a text (``neardup.trace``)."""
         with self._lock:
             return list(self._passages.sharing(anchors))
 
@@ -118,7 +118,7 @@ class Checking(Entries):
 
 
 class Index(Checking):
-    """An index is opened with :meth:`open`. It can be used from several threads, which take
+    """An index is opened with ``open``. It can be used from several threads, which take
     turns."""
 
     @classmethod
@@ -135,7 +135,7 @@ class Index(Checking):
         ``memory:``. With ``create=False`` it has to exist.
 
         A new index is created with these settings and with parameters of the method as in
-        :func:`neardup.dedup`. An existing one has its settings stored; those that are given have
+        ``neardup.dedup``. An existing one has its settings stored; those that are given have
         to be the same, except ``memory``, ``clipping`` and ``kinds``, which hold while it is open.
         A method that needs tables starts with general ones if there are neither ``artefacts`` nor a
         ``run``; the texts are then stored, so that own tables can be counted from them later.

@@ -17,6 +17,7 @@ from neardup.errors import UsageError
 from neardup.report.bars import score_bars
 from neardup.report.run_view import DUPLICATE, KEPT, REJECTED
 from neardup.runs.changes import Change
+from neardup.runs.run_info import is_passage_run
 from neardup.web.app import Link, Part
 from neardup.web.doors import Door
 from neardup.web.flow_pages import FlowPart
@@ -25,6 +26,7 @@ from neardup.web.review.cluster_page import Details
 from neardup.web.review.filters import DECIDED, Filter, asked
 from neardup.web.review.list_pages import Lists, progress
 from neardup.web.review.pair_page import PairPage
+from neardup.web.review.passage_pages import passage_parts, trace_parts
 from neardup.web.review.review_rows import Data, pair_row
 from neardup.web.review.review_source import Source, open_source
 from neardup.web.review.review_state import BINS, State, histogram
@@ -291,12 +293,15 @@ def review_parts(
     """Of the folder of a run or the address of an index; the first part has the front page.
     ``others`` are runs that are judged together with it, ``lists`` a file of result lists,
     ``guideline`` the name of a definition that assessors see."""
+    if is_passage_run(Path(target)):
+        return passage_parts(Path(target))
     source = open_source(target)
     if source.judging is None:
-        return [Review(source), *_flow(target)]
+        return [Review(source), *trace_parts(target), *_flow(target)]
     place = Path(target.removeprefix("sqlite:"))
     judging, evaluating = judging_parts(place, others=others, lists=lists, guideline=guideline)
-    return [Review(source, [judging.card]), judging, evaluating, *_flow(target)]
+    pages = [Review(source, [judging.card]), judging, evaluating]
+    return [*pages, *trace_parts(target), *_flow(target)]
 
 
 def _flow(target: str) -> list[Part]:

@@ -19,7 +19,7 @@ from markdown_it.token import Token
 
 from pages import each_page
 
-LANGUAGES = {"bash", "console", "json", "py", "python", "sh", "text", "toml"}
+LANGUAGES = {"bash", "console", "json", "py", "python", "sh", "text", "toml", "yaml"}
 LEFT_OVER = re.compile(r"\*|`|\]\(|\]\[|!\[|^#+ |^\| | \|$|<!--|-->")
 CELL_END = re.compile(r"(?<!\\)\|")
 SWALLOWED = re.compile(r"^(?:##+ |```|\|[ :-]*-{3}|<!--)", re.MULTILINE)

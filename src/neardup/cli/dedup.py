@@ -78,8 +78,8 @@ run_options = shared.with_options(
         metavar="REF",
         multiple=True,
         callback=lambda _ctx, _option, value: value or None,
-        help="Reference files, or the folder of an earlier run. Their documents come first and are "
-        "never removed or changed. Repeatable.",
+        help="Reference files, a folder of texts, or the folder of an earlier run. Their "
+        "documents come first and are never removed or changed. Repeatable.",
     ),
     shared.encoding_option,
     shared.extract_option,
@@ -193,8 +193,8 @@ Examples:
 def dedup(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
     """Find near-duplicates in INPUT, keep one document of each group, and write the kept ones.
 
-    INPUT: JSON Lines, CSV, TSV, WARC (also .gz, .zst, .bz2, .xz), Parquet or Arrow files, HTML,
-    PDF, DOCX, XML and feeds (RSS, Atom), quoted globs, folders of such files and text, or -.
+    INPUT: JSON Lines, CSV, TSV, WARC, text (also .gz, .zst, .bz2, .xz), Parquet or Arrow files,
+    HTML, PDF, DOCX, XML and feeds (RSS, Atom), quoted globs, folders and archives of these, or -.
     Files in object stores work too, such as s3://BUCKET/*.parquet.
 
     The folder OUT holds the kept documents unchanged, decisions.parquet (every document once),
@@ -250,8 +250,8 @@ Examples:
 def find(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
     """Find near-duplicates in INPUT and list them; nothing is removed.
 
-    INPUT: JSON Lines, CSV, TSV, WARC (also .gz, .zst, .bz2, .xz), Parquet or Arrow files, HTML,
-    PDF, DOCX, XML and feeds (RSS, Atom), quoted globs, folders of such files and text, or -.
+    INPUT: JSON Lines, CSV, TSV, WARC, text (also .gz, .zst, .bz2, .xz), Parquet or Arrow files,
+    HTML, PDF, DOCX, XML and feeds (RSS, Atom), quoted globs, folders and archives of these, or -.
     Files in object stores work too, such as s3://BUCKET/*.parquet.
 
     The folder OUT holds pairs.parquet (every pair with its score), decisions.parquet (what dedup

@@ -18,19 +18,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
+from neardup.documents.archive import archive_source, is_archive
 from neardup.documents.arrow import FILE_MAGIC, STREAM_MAGIC, ArrowSource
 from neardup.documents.csv import DELIMITERS, CsvSource
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import KINDS
 from neardup.documents.feeds import FeedSource, is_feed
 from neardup.documents.folder import FileSource, FolderSource
-from neardup.documents.jsonl import JsonlSource, refuse_whole_json
+from neardup.documents.jsonl import JsonlSource, is_whole_json
 from neardup.documents.lost import LostSource, locked_folders
 from neardup.documents.open_files import Limits, OpenFiles
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.remote import Place, address_of, local_path, remote_files
 from neardup.documents.source import Source
-from neardup.documents.streams import CODECS, open_binary, unreadable, wide_encoding
+from neardup.documents.streams import CODECS, WHOLE_JSON, open_binary, unreadable, wide_encoding
 from neardup.documents.warc import WarcSource
 from neardup.documents.xml import HEAD
 from neardup.documents.xml import SUFFIXES as XML
@@ -67,7 +68,8 @@ def _by_content(path: Path, file: str, encoding: str | None, files: OpenFiles) -
     if is_feed(start):
         return FeedSource(path, file, encoding, files=files)
     begin = start.lstrip(_BLANK)
-    refuse_whole_json(begin, file, named=begin.startswith(b"{"))
+    if is_whole_json(begin, named=begin.startswith(b"{")):
+        return JsonlSource(path, file, f"+{WHOLE_JSON}", files=files)
     if begin.startswith((b"<!", b"<?", b"<html", b"<HTML")):
         raise InputError(
             f"{file} is HTML or XML that is no feed.",
@@ -134,11 +136,12 @@ CSV = (".csv", ".tsv")
 ARROW = (".arrow", ".feather")
 PARQUET = (".parquet", ".pq")
 WARC = (".warc", ".wet")
+TEXTS = (".txt", ".text", ".md", ".markdown", ".rst", ".adoc", ".org", ".tex")
 FORMATS = (*JSONL, *CSV, *ARROW, *PARQUET, *WARC)
 _KNOWN = (
     "expected .jsonl, .ndjson, .json, .csv, .tsv or .warc (also with .gz, .zst, .bz2 or .xz), "
-    ".parquet, .arrow or .feather, .html, .pdf, .docx or .xml (feeds: .rss and .atom too), or a "
-    "folder of such pages and text files"
+    ".parquet, .arrow or .feather, .txt, .md or .rst, .html, .pdf, .docx or .xml (feeds: .rss and "
+    ".atom too), or a folder, .zip or .tar of such pages and text files"
 )
 
 
@@ -244,6 +247,8 @@ def _source(path: Place, reading: Reading) -> Source:
     if path.is_dir():
         _refuse_run(path)
         return _folder_source(path, reading)
+    if is_archive(path):
+        return _checked_pages(archive_source(path, **_folder_options(reading)))
     format_, codec = named_format(path)
     if format_ in PARQUET and codec is None:
         return _checked(ParquetSource(path, path.as_posix(), files=files))
@@ -259,18 +264,13 @@ def _source(path: Place, reading: Reading) -> Source:
         return _checked_pages(_file_source(path, reading))
     if format_ in XML and codec is None:
         return _xml_source(path, reading)
+    if format_ in TEXTS:
+        return _file_source(path, reading)
     if format_ not in JSONL:
-        raise InputError(f"{path} has an unknown format; {_KNOWN}.", hint=_instead(format_))
+        hint = "rename the file if it is one of these, else convert it."
+        raise InputError(f"{path} has an unknown format; {_KNOWN}.", hint=hint)
     codec, _ = reading_of(path, codec, files)
-    source = JsonlSource(path, path.as_posix(), codec, files=files)
-    _check_jsonl(source)
-    return source
-
-
-def _instead(ending: str) -> str:
-    if ending in (".txt", ".text", ".md"):
-        return "a text file is one document: give the folder that it lies in."
-    return "rename the file if it is one of these, else convert it."
+    return _checked_jsonl(JsonlSource(path, path.as_posix(), codec, files=files))
 
 
 def _xml_source(path: Place, reading: Reading) -> Source:
@@ -351,11 +351,17 @@ def _checked(source: ParquetSource | ArrowSource) -> Source:
     return source
 
 
-def _check_jsonl(source: JsonlSource) -> None:
-    """Reads the first bytes, so that an unreadable file stops the run before it begins."""
+def _checked_jsonl(source: JsonlSource) -> JsonlSource:
+    """Reads the first bytes, so that an unreadable file stops the run before it begins, and one
+    JSON value is read as its elements."""
     try:
         with source.stream() as stream:
             start = stream.read(256)
+        named = ".json" in source.path.suffixes
+        if not is_whole_json(start, named=named) or "+" in (source.codec or ""):
+            return source
+        whole = replace(source, codec=f"{source.codec or ''}+{WHOLE_JSON}")
+        whole.stream().close()
     except (OSError, EOFError) as error:
         raise unreadable(source.path, error) from error
-    refuse_whole_json(start, source.file, named=".json" in source.path.suffixes)
+    return whole

@@ -1,13 +1,15 @@
 """A folder of files: every file below it is a document, named by its path in the folder.
 
 HTML, PDF and Word files (.docx) are pages, whose text is extracted; the markup of XML files is
-removed; all other files are text. Feeds, which have many documents, are separate sources. Files are
-sorted by path; hidden ones (with a leading dot) are ignored, also in stores. A file or sub-folder
-that cannot be read is rejected with a sentence. Kept files are copied byte for byte to the same
-places under ``kept/``, and listed in ``kept.txt``.
+removed; all other files are text. Compressed files (.gz, .zst, .bz2, .xz) are unpacked. Feeds,
+which have many documents, are separate sources. Files are sorted by path; hidden ones (with a
+leading dot) are ignored, also in stores. A file or sub-folder that cannot be read is rejected with
+a sentence. Kept files are copied byte for byte to the same places under ``kept/``, and listed in
+``kept.txt``.
 
-A single file that is one document, such as ``page.html``, is a folder of one file. Its id is the
-path as it was written; the kept copy is under ``kept/``, without the parts that lead out of it.
+A single file that is one document, such as ``page.html`` or ``a.txt``, is a folder of one file. Its
+id is the path as it was written; the kept copy is under ``kept/``, without the parts that lead out
+of it.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ from neardup.documents.open_files import OpenFiles
 from neardup.documents.pieces import Piece, Trial, places
 from neardup.documents.remote import Place, Remote
 from neardup.documents.source import Source
-from neardup.documents.streams import CHUNK_BYTES, decoded, unreadable
+from neardup.documents.streams import CHUNK_BYTES, CODECS, decoded, unpacked_document, unreadable
 from neardup.documents.xml import HEAD, SUFFIXES, xml_text
 from neardup.errors import InputError
 from neardup.files import whole_file
@@ -171,7 +173,8 @@ class FolderSource(Source):
 
     def _is_feed(self, entry: Entry) -> bool:
         try:
-            return entry.problem is None and is_feed(self._head(entry))
+            packed = _unpacked_name(entry) != entry.name.lower()
+            return entry.problem is None and not packed and is_feed(self._head(entry))
         except OSError:  # the error is reported when the file is read
             return False
 
@@ -213,11 +216,11 @@ class FolderSource(Source):
         """The kind of a page that is extracted; None for text."""
         if not self.extractor.extraction.pages:
             return None
-        return KINDS.get(os.path.splitext(entry.name)[1].lower())
+        return KINDS.get(os.path.splitext(_unpacked_name(entry))[1])
 
     def reads_xml(self, entry: Entry) -> bool:
         """Whether the markup of XML files is removed, as that of pages is."""
-        return self.extractor.extraction.pages and entry.name.lower().endswith(SUFFIXES)
+        return self.extractor.extraction.pages and _unpacked_name(entry).endswith(SUFFIXES)
 
     @cached_property
     def kinds(self) -> set[str]:
@@ -250,16 +253,23 @@ class FolderSource(Source):
         if entry.size > self.files.limits.document:
             return Extracted(None, self.files.limits.document_fault("file", entry.size))
         try:
-            data = self.files.read_bytes(self.locate(entry))
+            data = self.content(entry)
         except OSError as error:
             return Extracted(None, f"file cannot be read: {error.strerror}")
         self._check_content(entry, crc32(data))
+        if packing := CODECS.get(os.path.splitext(entry.name)[1].lower()):
+            data, reason = unpacked_document(data, packing, self.files.limits)
+            if reason:
+                return Extracted(None, reason)
         if kind := self.kind_of(entry):
             return Page(kind, data, self.encoding, sure=self.encoding is not None)
         if self.reads_xml(entry):
             return xml_text(data, self.encoding)
         text, reason, encoding = decoded(data, self.encoding)
         return Extracted(text, reason, encoding=encoding)
+
+    def content(self, entry: Entry) -> bytes:
+        return self.files.read_bytes(self.locate(entry))
 
     def chunks(self, columns: Columns) -> Iterator[FolderChunk]:
         refuse_others(columns, self.names, f"the folder {self.file}")
@@ -378,6 +388,12 @@ class FolderSource(Source):
 
     def _kept(self, keep: Mask) -> list[Entry]:
         return [entry for entry, kept in zip(self.entries, keep, strict=False) if kept]
+
+
+def _unpacked_name(entry: Entry) -> str:
+    """The name in lower case, without the extension of a compression."""
+    stem, ending = os.path.splitext(entry.name.lower())
+    return stem if ending in CODECS else entry.name.lower()
 
 
 def _weight(entry: Entry) -> int:

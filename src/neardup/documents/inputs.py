@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
@@ -42,8 +42,9 @@ from neardup.documents.xml import SUFFIXES as XML
 from neardup.errors import InputError
 
 _ACCEPTED = (
-    "expected paths, a list of texts or dicts, a pandas or polars frame, an Arrow table, a Hugging "
-    "Face dataset, or anything with __arrow_c_stream__"
+    "expected paths, a list or an iterator of texts or dicts, rows of a database, a pandas or "
+    "polars frame or series, an Arrow table, a Hugging Face dataset, or anything with "
+    "__arrow_c_stream__"
 )
 _HINTS = {
     "LazyFrame": "call .collect() first.",
@@ -57,6 +58,8 @@ def object_source(data: Any) -> ListSource | TableSource:
         return _list_source(data)
     if _class_of(data) == ("datasets", "IterableDataset"):
         return ListSource(SpooledRows(data))  # it may be iterable only once
+    if isinstance(data, Iterator) and not hasattr(data, "__arrow_c_stream__"):
+        return ListSource(SpooledRows(_rows(data)))
     return _table_source(data)
 
 
@@ -71,11 +74,32 @@ def _list_source(items: list[Any] | tuple[Any, ...]) -> ListSource:
             "The list mixes Path objects with other things.",
             hint="give only Path objects to read files, or only texts.",
         )
-    return ListSource(items)
+    return ListSource([*_rows(items)] if any(map(_is_row, items)) else items)
+
+
+def _is_row(item: Any) -> bool:
+    return _class_of(item) == ("sqlite3", "Row")
+
+
+def _rows(items: Iterable[Any]) -> Iterator[Any]:
+    """Rows of a database as dicts. A cursor gives tuples, and has their names apart."""
+    described = getattr(items, "description", None) or ()
+    names = [column[0] for column in described]
+    for item in items:
+        if names and type(item) is tuple:
+            yield dict(zip(names, item, strict=True))
+        else:
+            yield dict(item) if _is_row(item) else item
 
 
 def _table_source(data: Any) -> TableSource:
     library, shape = _class_of(data)
+    if (library, shape) == ("pandas", "Series"):
+        table = pandas_source(data.to_frame("text"))
+        return replace(table, pick=lambda keep: data.iloc[np.flatnonzero(keep)], table=_of_series)
+    if (library, shape) == ("polars", "Series"):
+        table = polars_source(data.to_frame("text"))
+        return replace(table, pick=lambda keep: data.filter(keep), table=_of_series)
     if library == "pandas" and shape == "DataFrame":
         return pandas_source(data)
     if library == "polars" and shape == "DataFrame":
@@ -90,6 +114,10 @@ def _table_source(data: Any) -> TableSource:
         return arrow_source(pa.table(data))
     hint = _HINTS.get(shape, "make it a list or a table.")
     raise InputError(f"Cannot read a {shape}; {_ACCEPTED}.", hint=hint)
+
+
+def _of_series(kept: Any) -> pa.Table:
+    return pa.table({"text": pa.array(kept.to_list())})
 
 
 SOURCE = "source"

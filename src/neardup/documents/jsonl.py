@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -35,7 +35,6 @@ from neardup.documents.columns import (
 from neardup.documents.open_files import Limits, TooLong
 from neardup.documents.source import Source
 from neardup.documents.streams import CHUNK_BYTES, whole_block, whole_lines
-from neardup.errors import InputError
 
 OK, BLANK = 0, 1
 ABSENT, NULL, STRING, NUMBER, TRUE, FALSE, OBJECT, ARRAY, SURROGATE = range(9)
@@ -87,6 +86,36 @@ def scan(chunk: bytes, names: Sequence[str], *, start_of_file: bool = False) -> 
     wanted = [name.encode("utf-8", "replace").decode() for name in names]
     status, position, fields = _native.scan_jsonl(chunk, wanted, start_of_file)
     return Scan(status, position, {n: Field(*f) for n, f in zip(names, fields, strict=True)})
+
+
+def with_dotted(chunk: bytes, names: Iterable[str]) -> bytes:
+    """Lines to scan for names such as ``_source.text``, which are paths into objects: a line has
+    what a path leads to as one more member, unless it has a member of that very name."""
+    dotted = [name for name in names if "." in name]
+    if not dotted:
+        return chunk
+    return b"\n".join(_with_members(line, dotted) for line in chunk.split(b"\n"))
+
+
+def _with_members(line: bytes, names: Sequence[str]) -> bytes:
+    try:
+        item = json.loads(line)
+    except (ValueError, RecursionError):
+        return line  # the scan has the reason
+    values = {name: value_at(item, name) for name in names if isinstance(item, dict)}
+    added = {n: v for n, v in values.items() if v is not None and n not in item}
+    end = line.rstrip()
+    return end[:-1] + b"," + json.dumps(added).encode()[1:] if added else line
+
+
+def value_at(item: dict[str, Any], name: str) -> Any:
+    """The member of that name, else what the path leads to; None if there is neither."""
+    if name in item or "." not in name:
+        return item.get(name)
+    value: Any = item
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
 
 
 def sentence(status: int, byte: int) -> str:
@@ -183,7 +212,8 @@ class _Parsed:
         self.columns = chunk.columns
         first = chunk.first_row
         names = dict.fromkeys((self.columns.text, self.columns.id_name, *self.columns.delivered))
-        self.scan = scan(chunk.data, list(names), start_of_file=first == 1)
+        data = with_dotted(chunk.data, names)
+        self.scan = scan(data, list(names), start_of_file=first == 1)
         self.rows = pa.array(np.arange(first, first + len(self.scan.status), dtype=np.int64))
         self.text = self.scan.fields[self.columns.text]
         self.id = self.scan.fields[self.columns.id_name]
@@ -275,7 +305,8 @@ class JsonlSource(BlockSource):
                 row, begin = row + 1, data.index(b"\n", begin) + 1
             end = data.find(b"\n", begin)
             asked.append(data[begin:] if end < 0 else data[begin:end])
-        scanned = scan(b"\n".join(asked), [columns.text], start_of_file=rows[0] == 1)
+        data = with_dotted(b"\n".join(asked), [columns.text])
+        scanned = scan(data, [columns.text], start_of_file=rows[0] == 1)
         text = scanned.fields[columns.text].array()
         return {row: text[i].as_py() or "" for i, row in enumerate(rows)}
 
@@ -353,19 +384,14 @@ class LineRange(Source):
 
 _ARRAY = re.compile(rb"\[\s*\{")
 _OBJECT = re.compile(rb"\{[ \t]*\r?\n")
+# How the answers of Elasticsearch, OpenSearch and Solr begin.
+_ANSWER = re.compile(rb'\{\s*"(?:took|_scroll_id|responseHeader)"\s*:')
 
 
-def refuse_whole_json(start: bytes, file: str, *, named: bool) -> None:
-    """Raises an error if the start of a file shows one JSON value instead of one for each line.
-    ``named``: the file is named as JSON, so that weaker signs are enough."""
+def is_whole_json(start: bytes, *, named: bool) -> bool:
+    """Whether the start of a file shows one JSON value instead of one for each line. ``named``: the
+    file is named as JSON, so that weaker signs are enough."""
     begin = start.lstrip(b"\xef\xbb\xbf \t\r\n")
-    if _ARRAY.match(begin) or (named and begin[:1] == b"["):
-        what, filter_ = "array", "'.[]'"
-    elif named and _OBJECT.match(begin):
-        what, filter_ = "object over several lines", "."
-    else:
-        return
-    raise InputError(
-        f"{file} is one JSON {what}; expected one object a line.",
-        hint=f"convert it: jq -c {filter_} {file} > documents.jsonl",
-    )
+    if _ARRAY.match(begin) or _ANSWER.match(begin):
+        return True
+    return named and (begin[:1] == b"[" or bool(_OBJECT.match(begin)))

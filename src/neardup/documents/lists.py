@@ -34,6 +34,7 @@ from neardup.documents.columns import (
     text_column,
     unknown_column,
 )
+from neardup.documents.jsonl import value_at
 from neardup.documents.memory_tables import CHUNK_ROWS, MemorySource, TableChunk
 
 
@@ -66,7 +67,7 @@ class ListSource(MemorySource):
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
         items = [self.items[row - 1] for row in rows]
-        values = [i.get(columns.text) if isinstance(i, dict) else i for i in items]
+        values = [value_at(i, columns.text) if isinstance(i, dict) else i for i in items]
         return [text or "" for text in text_column(values, "text", self.file).array.to_pylist()]
 
     def kept(self, keep: Mask) -> tuple[list[Any], int]:
@@ -107,20 +108,20 @@ class DictChunk:
         dicts = [item if isinstance(item, dict) else {} for item in self.items]
         self._check(dicts)
         columns = self.columns
-        ids = [item.get(columns.id_name) for item in dicts]
+        ids = [value_at(item, columns.id_name) for item in dicts]
         extra = {name: self._extra(dicts, name) for name in columns.delivered}
-        texts = [item.get(columns.text) for item in dicts]
+        texts = [value_at(item, columns.text) for item in dicts]
         batch = TableChunk(self.file, self.first_row, columns, texts, ids, extra).read()
         return replace(batch, rejected=[self._explained(lost) for lost in batch.rejected])
 
     def _extra(self, dicts: list[dict[str, Any]], name: str) -> pa.Array:
-        return pa.array([json_like(item.get(name)) for item in dicts], pa.large_string())
+        return pa.array([json_like(value_at(item, name)) for item in dicts], pa.large_string())
 
     def _explained(self, lost: Rejected) -> Rejected:
         item = self.items[lost.row - self.first_row]
         if not isinstance(item, dict):
             return replace(lost, reason=f"document is {kind(item)}; expected a dict", id=None)
-        if lost.id is not None and self.columns.text not in item:
+        if lost.id is not None and not has_value(item, self.columns.text):
             return replace(lost, reason=f"{self.columns.text} is missing")
         return lost
 
@@ -128,8 +129,14 @@ class DictChunk:
         first = next((item for item in dicts if item), None)
         if self.first_row > 1 or first is None:
             return
-        missing = [n for n in self.columns.required if not any(n in item for item in dicts)]
+        missing = [
+            n for n in self.columns.required if not any(has_value(item, n) for item in dicts)
+        ]
         refuse_missing(missing, [str(key) for key in first], "the list of dicts")
+
+
+def has_value(item: dict[str, Any], name: str) -> bool:
+    return name in item or value_at(item, name) is not None
 
 
 def item_line(item: Any) -> bytes:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import json
 import lzma
 import re
 import sys
@@ -24,7 +25,7 @@ from typing import IO, Any, NamedTuple, cast
 
 import pyarrow as pa
 
-from neardup.documents.open_files import Limits, OpenFiles, TooLong
+from neardup.documents.open_files import Limits, OpenFiles, TooLong, shown
 from neardup.documents.remote import Place
 from neardup.errors import SettingsError, UnreadableError
 from neardup.files import whole_file
@@ -36,13 +37,18 @@ _SKIPPED = 1 << 20  # bytes of a line above the limit that are read at a time
 NO_LIMITS = Limits(sys.maxsize, sys.maxsize, sys.maxsize)
 
 
+WHOLE_JSON = "json"  # in place of an encoding: one JSON value whose elements are read as lines
+MOST_JSON = 1 << 30  # bytes of such a file, which is parsed in memory
+
+
 def packing_of(codec: str | None) -> str | None:
     """The compression of a codec."""
     return (codec or "").partition("+")[0] or None
 
 
 def wide_of(codec: str | None) -> str | None:
-    return (codec or "").partition("+")[2] or None
+    wide = (codec or "").partition("+")[2] or None
+    return None if wide == WHOLE_JSON else wide
 
 
 def open_binary(path: Place, codec: str | None, files: OpenFiles | None = None) -> IO[bytes]:
@@ -62,6 +68,8 @@ def open_binary(path: Place, codec: str | None, files: OpenFiles | None = None) 
 def transcoded(stream: IO[bytes], codec: str | None) -> IO[bytes]:
     """A stream of UTF-16 or UTF-32 as UTF-8, if the codec requires it."""
     encoding = wide_of(codec)
+    if (codec or "").endswith(f"+{WHOLE_JSON}"):
+        return cast(IO[bytes], io.BytesIO(_element_lines(stream)))
     if encoding is None:
         return stream
     return cast(IO[bytes], io.BufferedReader(_Transcoded(stream, encoding), 1 << 20))
@@ -73,10 +81,86 @@ def unpacked(packed: Any, limits: Limits = NO_LIMITS, packed_size: int = 0) -> I
     return cast(IO[bytes], io.BufferedReader(raw, 1 << 20))
 
 
+def unpacked_document(data: bytes, packing: str, limits: Limits) -> tuple[bytes, str | None]:
+    """The content of a compressed file that is one document, and the reason why it is not
+    whole."""
+    try:
+        stream = unpacked(_unpacking(io.BytesIO(data), packing), limits, len(data))
+        plain = stream.read(limits.document + 1)
+    except (OSError, EOFError, lzma.LZMAError, pa.ArrowException) as error:
+        return b"", f"file cannot be unpacked: {error}"
+    if len(plain) > limits.document:
+        return b"", f"file unpacks to more than {shown(limits.document)} (max_document)"
+    return plain, stream.raw.fault  # type: ignore[attr-defined]
+
+
 def _unpacking(stream: IO[bytes], packing: str) -> Any:
     if packing == "xz":
         return lzma.open(stream)
     return pa.CompressedInputStream(pa.PythonFile(stream, "r"), packing)
+
+
+def _element_lines(stream: IO[bytes]) -> bytes:
+    """The elements of a JSON array as lines, byte for byte but for line ends between their parts.
+    What is no JSON is one last line, which is rejected as such."""
+    with stream:
+        data = stream.read(MOST_JSON + 1)
+    if len(data) > MOST_JSON:
+        raise OSError(f"one JSON value of more than {shown(MOST_JSON)}; convert it to JSON Lines")
+    text = data.decode("utf-8-sig", "surrogateescape")
+    lines = [" ".join(text[a:b].splitlines()) for a, b in _elements(text)]
+    return "".join(line + "\n" for line in lines).encode("utf-8", "surrogateescape")
+
+
+def _elements(text: str) -> Iterator[tuple[int, int]]:
+    """Where the elements begin and end. An object is an element by itself, unless it is the answer
+    of a search engine: then its list of results counts."""
+    decode, blank = json.JSONDecoder().raw_decode, re.compile(r"[\s,]*")
+    place = blank.match(text).end()  # type: ignore[union-attr]  # it matches everywhere
+    if text[place : place + 1] == "{":
+        place = _results_in(text, place)
+    if text[place : place + 1] != "[":
+        yield place, len(text)
+        return
+    place = blank.match(text, place + 1).end()  # type: ignore[union-attr]
+    while place < len(text) and text[place] != "]":
+        try:
+            end = decode(text, place)[1]
+        except (ValueError, RecursionError):
+            end = len(text)
+        yield place, end
+        place = blank.match(text, end).end()  # type: ignore[union-attr]
+
+
+RESULTS = (("hits", "hits"), ("response", "docs"))  # of Elasticsearch and OpenSearch, and of Solr
+
+
+def _results_in(text: str, place: int) -> int:
+    """Where the list of results begins in an answer, else where the object begins."""
+    for path in RESULTS:
+        at = place
+        for name in path:
+            at = _member(text, at, name)
+        if at >= 0 and text[at : at + 1] == "[":
+            return at
+    return place
+
+
+def _member(text: str, place: int, name: str) -> int:
+    """Where the value of a member of the object at ``place`` begins; −1 if there is none."""
+    decode, gap = json.JSONDecoder().raw_decode, re.compile(r"[\s,:]*")
+    if place < 0 or text[place : place + 1] != "{":
+        return -1
+    place += 1
+    try:
+        while True:
+            key, end = decode(text, gap.match(text, place).end())  # type: ignore[union-attr]
+            value = gap.match(text, end).end()  # type: ignore[union-attr]
+            if key == name:
+                return value
+            place = decode(text, value)[1]
+    except (ValueError, RecursionError):
+        return -1
 
 
 class _Unpacked(io.RawIOBase):

@@ -46,7 +46,8 @@ from neardup.documents.columns import (
     text_column,
     unknown_column,
 )
-from neardup.documents.lists import ListSource
+from neardup.documents.jsonl import value_at
+from neardup.documents.lists import ListSource, has_value
 from neardup.documents.memory_tables import TableSource, arrow_source
 from neardup.errors import ColumnError, InputError, SignatureError
 from neardup.methods.base import SIGNATURE_FORMAT, TOO_SHORT, Prepared, signed_parameters
@@ -86,21 +87,37 @@ class RankedList:
         """The original values of a column, one for each row."""
         self.check(name)
         if isinstance(self.source, TableSource):
-            return self.source.slice([name], 0, len(self))[name]
+            return self._column_values(self.source, name)
         items = self.source.items
         if name == TEXT:
             return [item.get(name) if isinstance(item, dict) else item for item in items]
-        return [item.get(name) if isinstance(item, dict) else None for item in items]
+        return [value_at(item, name) if isinstance(item, dict) else None for item in items]
+
+    def _column_values(self, source: TableSource, name: str) -> pa.Array | Sequence[Any]:
+        """A column, or the field of a structure that a path such as ``_source.text`` leads to."""
+        top, *below = [name] if name in self.names else name.split(".")
+        values = source.slice([top], 0, len(self))[top]
+        if not below:
+            return values
+        rows = values.to_pylist() if isinstance(values, pa.Array) else values
+        return [value_at(row, ".".join(below)) if isinstance(row, dict) else None for row in rows]
 
     def check(self, name: str) -> None:
         """Refuses a missing column, unless the list is empty."""
-        if name in self.names or not len(self):
+        if name in self.names or not len(self) or self._leads_somewhere(name):
             return
         if isinstance(self.source, TableSource):
             raise unknown_column(name, self.names, self.file)
         if self.names or name != TEXT:
             where = "the list of dicts" if self.names else "a list of texts"
             raise unknown_column(name, self.names or [TEXT], where)
+
+    def _leads_somewhere(self, name: str) -> bool:
+        if "." not in name or name.partition(".")[0] not in self.names:
+            return False
+        if isinstance(self.source, TableSource):
+            return any(value is not None for value in self._column_values(self.source, name))
+        return any(has_value(item, name) for item in self.source.items if isinstance(item, dict))
 
     def column(self, name: str) -> pa.Array:
         """A column as policies read it: in its own type, or as JSON."""
@@ -124,7 +141,7 @@ class RankedList:
 
     def labels(self, name: str) -> list[str | None]:
         """A column for people to read, such as the title; None in all rows if it is missing."""
-        if name not in self.names:
+        if name not in self.names and not self._leads_somewhere(name):
             return [None] * len(self)
         values = self.values(name)
         listed = values.to_pylist() if isinstance(values, pa.Array) else values

@@ -23,6 +23,16 @@ FORMAT, WITHOUT_CHECKSUMS = 4, 3
 PASSAGES = "passages 1"  # the format of runs of `neardup passages`, which have tables of their own
 
 
+def is_run(place: Path | str) -> bool:
+    """Whether a reference is the folder of a run: any folder but one of documents, which has files
+    and none of a run."""
+    if not isinstance(place, Path) or not place.is_dir():
+        return False
+    settle(place, RUN)
+    ours = any((place / name).exists() for name in (RUN, "decisions.parquet"))
+    return ours or not any(place.iterdir())
+
+
 def read_info(folder: Path) -> tuple[dict[str, Any], Checksums]:
     """The content of ``run.json``, and the checksums by which other files are checked."""
     settle(folder, RUN)

@@ -29,7 +29,7 @@ from neardup.errors import NeardupError
 from neardup.matching.evidence import EvidenceStore
 from neardup.methods.preparation import text_digests
 from neardup.progress import LOG, Progress, Silent
-from neardup.runs.run_info import check_place
+from neardup.runs.run_info import check_place, is_run
 from neardup.schema import Array, Ragged
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ def _of_reference(result: Result, place: str, ids: set[str]) -> dict[str, str]:
     from neardup.runs.run_folder import load
 
     check_place(place, "reference")
-    if Path(place).is_dir():
+    if is_run(Path(place)):
         run = load(Path(place))
         texts = _input_texts(run, list(ids))
         return texts | dict(_reference_texts(run, ids - texts.keys()))

@@ -29,7 +29,7 @@ from neardup.progress import LOG, Progress
 from neardup.runs.kept_names import named_as_in_run
 from neardup.runs.outcome import Intake
 from neardup.runs.run_folder import SIGNATURES, kept_file_names
-from neardup.runs.run_info import check_place, read_info
+from neardup.runs.run_info import check_place, is_run, read_info
 from neardup.runs.signatures import as_strings, read_signatures
 from neardup.runs.texts_again import REFERENCE
 
@@ -63,7 +63,7 @@ def _told_apart(intake: Intake, parts: Sequence[Intake], paths: Sequence[str]) -
 
 def files_of(path: Path | str) -> Sequence[Path | str]:
     """The files of a reference; none for a run whose signatures are read."""
-    return [path] if isinstance(path, str) or not path.is_dir() else _kept_files(path)
+    return [path] if not is_run(path) else _kept_files(Path(path))
 
 
 def joined(parts: Sequence[Intake], plan: Plan) -> Intake:
@@ -97,14 +97,10 @@ def reference_texts(plan: Plan) -> list[tuple[Collection, Columns]]:
     inputs = []
     for path in with_their_own(plan.against):
         try:
-            inputs.append(_texts_of_run(path) if _is_run(path) else _texts_of_files([path], plan))
+            inputs.append(_texts_of_run(path) if is_run(path) else _texts_of_files([path], plan))
         except (NeardupError, OSError) as error:
             LOG.warning("the texts of %s cannot be read again: %s", path, error)
     return inputs
-
-
-def _is_run(path: Path | str) -> bool:
-    return isinstance(path, Path) and path.is_dir()
 
 
 def _texts_of_files(paths: Sequence[Path | str], plan: Plan) -> tuple[Collection, Columns]:
@@ -127,8 +123,8 @@ def with_their_own(paths: Sequence[Path | str]) -> list[Path | str]:
     """The references with those against which a run was made before it; each occurs once."""
     references: dict[Path | str, None] = {}
     for path in paths:
-        if isinstance(path, Path) and path.is_dir():
-            before = _info(path).get("against") or []
+        if is_run(path):
+            before = _info(Path(path)).get("against") or []
             for place in before:
                 check_place(str(place), "reference")
             for own in with_their_own(as_paths(before)):
@@ -179,8 +175,9 @@ def opened(path: Path | str, plan: Plan, *, offered: bool) -> Collection:
         limits=plan.limits,
     )
     check_read(collection)
-    if isinstance(path, Path) and path.is_dir():
-        return named_as_in_run(collection, path, _info(path), plan.columns)
+    if is_run(path):
+        run = Path(path)
+        return named_as_in_run(collection, run, _info(run), plan.columns)
     return collection
 
 

@@ -28,6 +28,7 @@ from neardup.plan import Plan
 from neardup.progress import Progress, Silent
 from neardup.runs.checksums import Checksums
 from neardup.runs.run_folder import ARTEFACTS
+from neardup.runs.run_info import is_run
 from neardup.settings import check_positive, worker_count
 
 SHOWN_REJECTED = 3
@@ -133,16 +134,12 @@ def count_references(
     references = [
         collect_inputs([(None, place)], encoding=plan.encoding, extraction=plan.extraction)
         for place in plan.against
-        if not _is_run(place)
+        if not is_run(place)
     ]
     # References need not have the columns of the order.
     counted = tuple(dict.fromkeys(column for need in needs for column in need.columns))
     for sources in references:
         count(sources, tallies, Pass(replace(plan.columns, extra=counted), plan.workers), progress)
-
-
-def _is_run(place: Path | str) -> bool:
-    return isinstance(place, Path) and place.is_dir()
 
 
 def build_idf(

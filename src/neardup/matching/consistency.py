@@ -11,8 +11,8 @@ collections with a low threshold two documents that are each other's best neighb
 it (mutual bests). Documents are numbered by their digests before anything is added up, so the
 result does not depend on the order of the input.
 
-The constants were chosen together on labelled collections (decisions 0024 and 0027); whoever changes
-one runs ``make quality``.
+The constants were chosen together on labelled collections (decisions 0024 and 0027); whoever
+changes one runs ``make quality``.
 """
 
 from __future__ import annotations

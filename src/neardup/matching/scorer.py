@@ -73,6 +73,8 @@ class Scorer:
             # Where there is none, the threshold for all pairs has decided already, in integers.
             own = np.where(calibration.has(forms), calibration.thresholds_of(forms), 0.0)
             passed &= score >= np.minimum(own[a], own[b])
+        thin = np.flatnonzero(passed & ~listed)
+        passed[thin] = ~self.method.comparisons(evidence, a[thin], b[thin]).thin
         low = np.flatnonzero(listed)
         compared = self.method.comparisons(evidence, a[low], b[low])
         passed[low] = ~compared.refused

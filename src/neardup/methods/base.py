@@ -84,8 +84,8 @@ class Scores(NamedTuple):
 
 class Comparisons(NamedTuple):
     """Pairs that were compared to their end, as a calibration reads them. ``refused``: no threshold
-    lets the pair pass. ``thin``: the two share so little text that ``score`` does not pass it,
-    and it is a duplicate only if a calibration lists it."""
+    lets the pair pass. ``thin``: the two share so little text that the pair passes only if a
+    calibration lists it."""
 
     score: npt.NDArray[np.float64]
     refused: npt.NDArray[np.bool_]

@@ -145,3 +145,6 @@ def test_an_empty_document_is_reported(tmp_path: Path) -> None:
     (tmp_path / "source.txt").write_text(SOURCES[0], "utf-8")
     traced = run("trace", tmp_path / "empty.txt", "--against", tmp_path / "source.txt")
     assert "empty.txt is empty." in traced
+    (tmp_path / "none.jsonl").touch()
+    traced = run("trace", tmp_path / "none.jsonl", "--against", tmp_path / "source.txt")
+    assert "no document, so nothing was traced." in traced

@@ -420,6 +420,8 @@ def trace(
             _show(each)
         for lost in traces.rejected[:SHOWN]:
             echo(f"{lost.where} was not traced: {lost.reason}.")
+        if not len(traces) and not traces.rejected:
+            echo(f"{', '.join(inputs)}: no document, so nothing was traced.")
         if traces.unread:
             count = many(len(traces.unread), "document")
             echo(

@@ -31,7 +31,7 @@ from neardup.passages.search import (
     settings_of,
 )
 from neardup.progress import Progress
-from neardup.schema import Array, Ragged
+from neardup.schema import Array, Ragged, string_column
 from neardup.text.text_options import Text
 from neardup.wording import many
 
@@ -181,7 +181,7 @@ class Passages:
         texts = self._gathered.texts
         columns = {
             "passage": np.arange(count),
-            "text": [texts[number] for number in self.kernel_ids.tolist()],
+            "text": string_column([texts[number] for number in self.kernel_ids.tolist()]),
             "words": longest_words,
             "characters": longest,
             "documents": counts.documents,
@@ -273,7 +273,7 @@ class Passages:
         """The texts that a source repeats: passages in at least ``_STANDING`` of its documents and
         a twentieth of them. If they are four fifths of these documents, they are notices: other
         texts that are copied as a whole are content."""
-        names, codes = np.unique(self.documents.sources(), return_inverse=True)
+        names, codes = self._source_codes
         sizes = np.bincount(codes, minlength=len(names))
         pairs = np.unique(np.stack([self.number, self._document], 1), axis=0)
         found, counts = np.unique(
@@ -293,9 +293,19 @@ class Passages:
         return documents
 
     @cached_property
+    def _source_codes(self) -> tuple[Array, npt.NDArray[np.int64]]:
+        """The names of all sources, and which one each document has."""
+        encoded = pa.array(self.documents.sources(), pa.large_string()).dictionary_encode()
+        names = encoded.dictionary.to_numpy(zero_copy_only=False).astype(object)
+        order = np.argsort(names)
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        return names[order], rank[encoded.indices.to_numpy(zero_copy_only=False)]
+
+    @cached_property
     def _sources(self) -> list[tuple[int, str, int]]:
         """Of each passage: how many sources, the most frequent one, and its documents."""
-        names, codes = np.unique(self.documents.sources(), return_inverse=True)
+        names, codes = self._source_codes
         pairs = np.unique(np.stack([self.number, self._document], 1), axis=0)
         found = np.unique(
             np.stack([pairs[:, 0], codes[pairs[:, 1]]], 1), axis=0, return_counts=True
@@ -330,7 +340,7 @@ class Passages:
         edge = (middle < _EDGE) | (middle > 1 - _EDGE)
         at_edge = np.bincount(self.number, edge, count).astype(np.int64).tolist()
         edited = np.bincount(self.number, self.similarity < 1, count).astype(np.int64).tolist()
-        everywhere = len(set(self.documents.sources()))
+        everywhere = len(self._source_codes[0])
         gathered = self._gathered
         evidence = []
         for number, passage in enumerate(self.kernel_ids.tolist()):

@@ -186,9 +186,9 @@ Examples:
 @run_options
 @click.option(
     "--signatures/--no-signatures",
-    default=True,
-    help="Store in OUT what a later run needs to build on this one (--against OUT).  "
-    "[default: signatures]",
+    default=False,
+    help="Store in OUT what a later run with --against OUT would otherwise prepare again from the "
+    "kept documents.  [default: no-signatures]",
 )
 def dedup(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
     """Find near-duplicates in INPUT, keep one document of each group, and write the kept ones.

@@ -65,12 +65,12 @@ def execute(
     if journal or not counts_while_reading(plan):
         plan = with_artefacts(collection, plan, log, journal)
     outcome, plan = run(collection, plan, log, folder, journal)
+    if not plan.signatures:
+        outcome.intake.store.close()  # texts are read into that memory
     kinds = find_kinds(collection, plan, outcome, log, folder)
     result = make_result(collection, plan, outcome, kinds)
     if plan.signatures:
         result.signatures = functools.partial(write_signatures, outcome, plan)
-    else:
-        outcome.intake.store.close()
     _log(result, plan)
     return result
 

@@ -33,7 +33,6 @@ from typing import Any
 from zlib import crc32
 
 import neardup as nd
-from documents.extraction.office_files import docx, epub, odt, paragraph, pptx, rtf
 from neardup.documents.collection import collect
 from neardup.errors import NeardupError
 from neardup.runs.checksums import write_checksums
@@ -280,6 +279,9 @@ def seeds(folder: Path) -> None:
 
     import pyarrow as pa
     import pyarrow.parquet as pq
+
+    sys.path.append(str(Path(__file__).parents[1]))  # this file may run as a program
+    from documents.extraction.office_files import docx, epub, odt, paragraph, pptx, rtf
 
     rows = [{"id": str(n), "text": f"text {n} of a few words", "date": "2024"} for n in range(100)]
     lines = "".join(json.dumps(row) + "\n" for row in rows).encode()

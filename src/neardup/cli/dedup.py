@@ -194,7 +194,8 @@ def dedup(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
     """Find near-duplicates in INPUT, keep one document of each group, and write the kept ones.
 
     INPUT: JSON Lines, CSV, TSV, WARC, text (also .gz, .zst, .bz2, .xz), Parquet or Arrow files,
-    HTML, PDF, DOCX, XML and feeds (RSS, Atom), quoted globs, folders and archives of these, or -.
+    HTML, PDF, DOCX, ODT, PPTX, RTF, EPUB, XML and feeds (RSS, Atom), quoted globs, folders and
+    archives of these, or -.
     Files in object stores work too, such as s3://BUCKET/*.parquet.
 
     The folder OUT holds the kept documents unchanged, decisions.parquet (every document once),
@@ -251,7 +252,8 @@ def find(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
     """Find near-duplicates in INPUT and list them; nothing is removed.
 
     INPUT: JSON Lines, CSV, TSV, WARC, text (also .gz, .zst, .bz2, .xz), Parquet or Arrow files,
-    HTML, PDF, DOCX, XML and feeds (RSS, Atom), quoted globs, folders and archives of these, or -.
+    HTML, PDF, DOCX, ODT, PPTX, RTF, EPUB, XML and feeds (RSS, Atom), quoted globs, folders and
+    archives of these, or -.
     Files in object stores work too, such as s3://BUCKET/*.parquet.
 
     The folder OUT holds pairs.parquet (every pair with its score), decisions.parquet (what dedup

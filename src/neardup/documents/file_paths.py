@@ -136,6 +136,7 @@ CSV = (".csv", ".tsv")
 ARROW = (".arrow", ".feather")
 PARQUET = (".parquet", ".pq")
 WARC = (".warc", ".wet")
+SQLITE = (".db", ".sqlite", ".sqlite3")
 TEXTS = (".txt", ".text", ".md", ".markdown", ".rst", ".adoc", ".org", ".tex")
 FORMATS = (*JSONL, *CSV, *ARROW, *PARQUET, *WARC)
 _KNOWN = (
@@ -268,6 +269,8 @@ def _source(path: Place, reading: Reading) -> Source:
         return _file_source(path, reading)
     if format_ not in JSONL:
         hint = "rename the file if it is one of these, else convert it."
+        if format_ in SQLITE:
+            hint = f"name a table of the database: 'sqlite:///{path}?table=NAME'."
         raise InputError(f"{path} has an unknown format; {_KNOWN}.", hint=hint)
     codec, _ = reading_of(path, codec, files)
     return _checked_jsonl(JsonlSource(path, path.as_posix(), codec, files=files))

@@ -23,10 +23,11 @@ from neardup.documents.arrow import FILE_MAGIC, STREAM_MAGIC, ArrowSource
 from neardup.documents.csv import DELIMITERS, CsvSource
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import KINDS
-from neardup.documents.feeds import FeedSource, is_feed
+from neardup.documents.feeds import FeedSource
 from neardup.documents.folder import FileSource, FolderSource
 from neardup.documents.jsonl import JsonlSource, is_whole_json
 from neardup.documents.lost import LostSource, locked_folders
+from neardup.documents.news_items import is_feed
 from neardup.documents.open_files import Limits, OpenFiles
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.remote import Place, address_of, local_path, remote_files

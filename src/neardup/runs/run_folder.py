@@ -338,7 +338,7 @@ def _reopen(
     limits = _limits(settings)
     named_inputs = [(entry["source"], entry["path"]) for entry in inputs]
     files = [entry["file"] for entry in inputs]
-    mapped = dict if info.get("by_name") else None
+    mapped: type[dict[str, Any]] | None = dict if info.get("by_name") else None
 
     def reopened() -> Collection:
         for _, path in named_inputs:

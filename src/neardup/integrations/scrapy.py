@@ -99,7 +99,7 @@ class NeardupPipeline:
         return item
 
 
-class NearDuplicatePage(IgnoreRequest):
+class NearDuplicatePage(IgnoreRequest):  # type: ignore[misc]  # Scrapy is not followed
     """A page that the spider does not get, because another one has its text."""
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "build" / "pages"  # docs_dir of mkdocs.yml
 API = Path("docs") / "api.md"
+LLMS = "llms.txt"  # looked for at the root of a site
 API_HEAD = """\
 # API reference
 
@@ -29,6 +30,8 @@ def copied(target: Path = PAGES) -> None:
         shutil.copytree(ROOT / folder, target / folder)
     for file in (*ROOT.glob("*.md"), ROOT / "LICENSE"):
         shutil.copy2(file, target)
+    listed = (ROOT / "docs" / LLMS).read_text("utf-8").replace("](", "](docs/")
+    (target / LLMS).write_text(listed.replace(".md)", ".html)"), "utf-8")
     (target / API).write_text(reference(), "utf-8")
 
 

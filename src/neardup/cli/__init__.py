@@ -34,6 +34,7 @@ COMMANDS = {
     "watch": "neardup.cli.watch:watch",
     "serve": "neardup.cli.serve:serve",
     "token": "neardup.cli.serve:token",
+    "mcp": "neardup.cli.serve:mcp",
     "methods": "neardup.cli.methods:methods",
     "papers": "neardup.cli.methods:papers",
     "label": "neardup.cli.label:label",

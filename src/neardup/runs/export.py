@@ -14,9 +14,9 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
-from xml.sax.saxutils import escape
 
 import numpy as np
 import pyarrow as pa

@@ -23,12 +23,13 @@ from neardup.documents.arrow import FILE_MAGIC, STREAM_MAGIC, ArrowSource
 from neardup.documents.csv import DELIMITERS, CsvSource
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import KINDS
-from neardup.documents.feeds import FeedSource, is_feed
+from neardup.documents.feeds import FeedSource
 from neardup.documents.folder import MBOX, FileSource, FolderSource, is_mailbox
 from neardup.documents.jsonl import JsonlSource, is_whole_json
 from neardup.documents.lost import LostSource, locked_folders
 from neardup.documents.mail import Maildir, MailFolder, MboxSource, is_maildir, is_mbox, with_mail
 from neardup.documents.message import EML, MSG
+from neardup.documents.news_items import is_feed
 from neardup.documents.open_files import Limits, OpenFiles
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.remote import Place, Remote, address_of, local_path, remote_files
@@ -140,6 +141,7 @@ CSV = (".csv", ".tsv")
 ARROW = (".arrow", ".feather")
 PARQUET = (".parquet", ".pq")
 WARC = (".warc", ".wet")
+SQLITE = (".db", ".sqlite", ".sqlite3")
 TEXTS = (".txt", ".text", ".md", ".markdown", ".rst", ".adoc", ".org", ".tex")
 FORMATS = (*JSONL, *CSV, *ARROW, *PARQUET, *WARC, MBOX)
 _KNOWN = (
@@ -277,6 +279,8 @@ def _source(path: Place, reading: Reading) -> Source:
         return _file_source(path, reading)
     if format_ not in JSONL:
         hint = "rename the file if it is one of these, else convert it."
+        if format_ in SQLITE:
+            hint = f"name a table of the database: 'sqlite:///{path}?table=NAME'."
         raise InputError(f"{path} has an unknown format; {_KNOWN}.", hint=hint)
     codec, _ = reading_of(path, codec, files)
     return _checked_jsonl(JsonlSource(path, path.as_posix(), codec, files=files))

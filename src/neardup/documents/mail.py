@@ -35,11 +35,11 @@ from neardup.documents.folder import (
     unpacked_name,
 )
 from neardup.documents.message import EML, MESSAGE, MSG, Member, Message, body_text, parsed_message
+from neardup.documents.news_items import xml_document
 from neardup.documents.outlook import outlook_message
 from neardup.documents.quotation import body_of
 from neardup.documents.remote import Place, Remote
 from neardup.documents.streams import CODECS, decoded, unpacked_document, unreadable, writing
-from neardup.documents.xml import xml_text
 
 COLUMNS = (
     *("message_id", "subject", "from", "to", "thread", "family", "attachment"),
@@ -203,7 +203,7 @@ class Mail(_Base):
         if member.kind != TEXT and self.extractor.extraction.pages:
             return Page(member.kind, data, member.part.fields.get_content_charset())
         if (member.name or "").lower().endswith(".xml"):
-            return xml_text(data)
+            return xml_document(data)
         text, reason, encoding = decoded(data)
         return Extracted(text, reason, encoding=encoding)
 

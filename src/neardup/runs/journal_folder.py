@@ -167,9 +167,10 @@ def state_of(collection: Collection, settings: Settings) -> dict[str, Any]:
 
 
 def _stamp_of(source: Any) -> Any:
-    if not isinstance(source, FolderSource):
+    if not isinstance(source, FolderSource) or not source.path.is_dir():
         return stamp(source.path)
-    stamps = [(str(source.place(e)), stamp(source.locate(e))) for e in source.entries]
+    files = source.files_of(source.entries)
+    stamps = [(str(source.place(e)), stamp(source.locate(e))) for e in files]
     return hashlib.sha256(json.dumps(stamps).encode()).hexdigest()
 
 

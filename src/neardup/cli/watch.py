@@ -88,12 +88,12 @@ def watch(
 ) -> None:
     """Check the items that arrive in DIR, and forward those that are new.
 
-    DIR: a folder, or - for JSON Lines on stdin. Items are text, HTML and PDF files, JSON (one
-    object, a list, or lines) and the entries of RSS, Atom, NewsML-G2 and other news in XML. URL: a
-    feed on the web (http, https), which is asked for what is new. Originals go to --forward or
-    --exec, duplicates to --aside, and unreadable items to --unreadable. Every item goes to exactly
-    one place, once, even if the process is killed and started again. Ctrl-C finishes the current
-    items and stops.
+    DIR: a folder, or - for JSON Lines on stdin. Items are text, HTML, PDF and office files, JSON
+    (one object, a list, or lines) and the entries of RSS, Atom, NewsML-G2 and other news in XML.
+    URL: a feed on the web (http, https), which is asked for what is new. Originals go to --forward
+    or --exec, duplicates to --aside, and unreadable items to --unreadable. Every item goes to
+    exactly one place, once, even if the process is killed and started again. Ctrl-C finishes the
+    current items and stops.
     """
     from neardup.engines.index.flow.flow_settings import FlowSettings
 

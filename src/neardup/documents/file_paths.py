@@ -142,8 +142,9 @@ TEXTS = (".txt", ".text", ".md", ".markdown", ".rst", ".adoc", ".org", ".tex")
 FORMATS = (*JSONL, *CSV, *ARROW, *PARQUET, *WARC)
 _KNOWN = (
     "expected .jsonl, .ndjson, .json, .csv, .tsv or .warc (also with .gz, .zst, .bz2 or .xz), "
-    ".parquet, .arrow or .feather, .txt, .md or .rst, .html, .pdf, .docx or .xml (feeds: .rss and "
-    ".atom too), or a folder, .zip or .tar of such pages and text files"
+    ".parquet, .arrow or .feather, .txt, .md or .rst, .html, .pdf, .docx, .odt, .pptx, .odp, .rtf, "
+    ".epub or .xml (feeds: .rss and .atom too), or a folder, .zip or .tar of such pages and text "
+    "files"
 )
 
 

@@ -1,6 +1,6 @@
 """A folder of files: every file below it is a document, named by its path in the folder.
 
-HTML, PDF and Word files (.docx) are pages, whose text is extracted; the markup of XML files is
+HTML, PDF, office files and books are pages, whose text is extracted; the markup of XML files is
 removed; all other files are text. Compressed files (.gz, .zst, .bz2, .xz) are unpacked. Feeds,
 which have many documents, are separate sources. Beside pages, files of references (BibTeX, RIS,
 CSL-JSON) are no documents: they state the metadata of the files that they name. Files are sorted by

@@ -49,8 +49,6 @@ _ACCEPTED = (
 )
 _HINTS = {
     "LazyFrame": "call .collect() first.",
-    "DatasetDict": "name the split, such as dataset['train'].",
-    "IterableDatasetDict": "name the split, such as dataset['train'].",
 }
 
 
@@ -62,6 +60,14 @@ def object_source(data: Any) -> ListSource | TableSource:
     if isinstance(data, Iterator) and not hasattr(data, "__arrow_c_stream__"):
         return ListSource(SpooledRows(_rows(data)))
     return _table_source(data)
+
+
+def mapping_class(data: Any) -> type[dict[str, Any]] | None:
+    """The class of a mapping of inputs by name, which the kept ones come back in. A streaming
+    dataset comes back as a list, so those of several splits are in a dict."""
+    if type(data) is dict or _class_of(data) == ("datasets", "IterableDatasetDict"):
+        return dict
+    return type(data) if _class_of(data) == ("datasets", "DatasetDict") else None
 
 
 def _class_of(data: Any) -> tuple[str, str]:
@@ -127,11 +133,11 @@ SOURCE = "source"
 @dataclass(frozen=True)
 class Inputs:
     """The name of the input of each source. ``offered``: names are the column ``source``;
-    ``mapped``: the kept documents are returned by name."""
+    ``mapped``: the kept documents are returned by name, in a mapping of this class."""
 
     names: tuple[str, ...]
     offered: bool = False
-    mapped: bool = False
+    mapped: type[dict[str, Any]] | None = None
 
 
 @dataclass

@@ -12,7 +12,7 @@ import yaml
 
 import neardup as nd
 from pages import PAGES, ROOT
-from tools import site
+from tools import notebooks, site
 
 CONFIGURATION = (ROOT / "mkdocs.yml").read_text("utf-8")
 
@@ -31,7 +31,8 @@ def listed(entry: Any) -> Iterator[str]:
 
 
 def test_every_page_is_in_the_navigation_once() -> None:
-    pages = [page.relative_to(ROOT).as_posix() for page in PAGES]
+    tutorials = [path.with_suffix(".md") for path in notebooks.tutorials()]
+    pages = [page.relative_to(ROOT).as_posix() for page in [*PAGES, *tutorials]]
     assert sorted(listed(configuration()["nav"])) == sorted([*pages, site.API.as_posix()])
 
 

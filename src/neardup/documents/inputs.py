@@ -20,6 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.documents.columns import Chunk, Columns, DocumentBatch
+from neardup.documents.database import database_source
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import KINDS
 from neardup.documents.feeds import FeedSource
@@ -186,7 +187,9 @@ def _parts(
     item: Any, name: str, reading: Reading, *, named: bool
 ) -> Iterator[tuple[str, Callable[[], Source]]]:
     """A key that is the same for the same file, and a function that opens it."""
-    if isinstance(item, str | Path):
+    if isinstance(item, str | Path) and (address := address_of(item)) and address.is_database:
+        yield address.shown, functools.partial(database_source, address, reading.files.limits)
+    elif isinstance(item, str | Path):
         for place in places_of(item):
             yield key_of(place[0]), functools.partial(source_of, place, reading)
     elif isinstance(item, list | tuple) and item and all(isinstance(i, Path) for i in item):
@@ -234,6 +237,8 @@ def _short(item: Any) -> str:
     written = _written((None, item))
     if written == "-":
         return "stdin"
+    if isinstance(item, str | Path) and (address := address_of(item)) and address.is_database:
+        return address.option("table") or PurePath(address.key).stem or written
     if any(sign in written for sign in WILDCARDS):
         return written
     name = PurePath(written).name or written

@@ -18,6 +18,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "build" / "pages"  # docs_dir of mkdocs.yml
 API = Path("docs") / "api.md"
+LLMS = "llms.txt"  # looked for at the root of a site
 API_HEAD = """\
 # API reference
 
@@ -33,6 +34,8 @@ def copied(target: Path = PAGES) -> None:
         shutil.copytree(ROOT / folder, target / folder)
     for file in (*ROOT.glob("*.md"), ROOT / "LICENSE"):
         shutil.copy2(file, target)
+    listed = (ROOT / "docs" / LLMS).read_text("utf-8").replace("](", "](docs/")
+    (target / LLMS).write_text(listed.replace(".md)", ".html)"), "utf-8")
     (target / API).write_text(reference(), "utf-8")
     for notebook in sorted((target / "docs" / "tutorials").glob("*.ipynb")):
         shown = markdown(json.loads(notebook.read_text("utf-8")))

@@ -206,6 +206,7 @@ TARGETS = (
     documents(".xml"), documents(".warc"), documents(".txt"), documents(".jsonl.bz2", bz2.compress),
     documents(".jsonl.gz", gzip.compress), documents(".tsv"), documents(".rss"), documents(".json"),
     run_folder, index, recipe, policy, labels, table, page("html"), page("pdf"), model,
+    page("docx"), page("pptx"), page("odf"), page("epub"), page("rtf"),
 )  # fmt: skip
 
 
@@ -279,6 +280,9 @@ def seeds(folder: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    sys.path.append(str(Path(__file__).parents[1]))  # this file may run as a program
+    from documents.extraction.office_files import docx, epub, odt, paragraph, pptx, rtf
+
     rows = [{"id": str(n), "text": f"text {n} of a few words", "date": "2024"} for n in range(100)]
     lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
     made, parquet, arrow = pa.Table.from_pylist(rows), io.BytesIO(), io.BytesIO()
@@ -295,6 +299,9 @@ def seeds(folder: Path) -> None:
     warc += b"WARC-Record-ID: <urn:uuid:1>\r\nContent-Type: application/http; msgtype=response\r\n"
     warc += b"Content-Length: %d\r\n\r\n%s\r\n\r\n"
     table_ = b"id,text\n" + b"".join(b'%d,"a ""text"" %d"\n' % (n, n) for n in range(100))
+    text = "A text of a few words."
+    office = docx(paragraph(text)), pptx([[text]]), odt(f"<text:p>{text}</text:p>"), epub([text])
+    office = *office, rtf(text)
     pairs = b'{"a": "1", "b": "2", "label": 1}\n' * 3
     contents = [
         lines, table_, parquet.getvalue(), arrow.getvalue(), feed, warc % (len(record), record) * 2,
@@ -302,7 +309,7 @@ def seeds(folder: Path) -> None:
         table_.replace(b",", b"\t"),
         feed, lines, b"\1\0\0\7", b"\0\20\7", b'[settings]\nmethod = "shingles"\nthreshold = 0.5\n',
         b'order = ["longest"]\ndefault = "drop"\n', pairs, b"\0\4\7", b"\0" + page, b"\0" + PDF,
-        b"\0\4\7",
+        b"\0\4\7", *(b"\0" + made for made in office),
     ]  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True)
     for n, content in enumerate(contents):

@@ -35,10 +35,10 @@ def keys_and_probes(draw: st.DrawFn) -> tuple[list[list[int]], list[int]]:
     return keys, [draw(st.integers(0, len(own))) for own in keys]
 
 
-@given(keys_and_probes())
-def test_groups_equal_twin(given: tuple[list[list[int]], list[int]]) -> None:
+@given(keys_and_probes(), st.integers(1, 5))
+def test_groups_equal_twin(given: tuple[list[list[int]], list[int]], workers: int) -> None:
     keys, probes = given
-    groups = share_keys(ragged(keys), np.array(probes, np.int32))
+    groups = share_keys(ragged(keys), np.array(probes, np.int32), workers=workers)
     expected = twin.shared_groups(keys, probes)
     assert as_dicts(groups) == [expected[key] for key in sorted(expected)]  # in key order
     for g in range(len(groups)):

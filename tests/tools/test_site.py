@@ -47,6 +47,16 @@ def test_the_folder_of_pages_has_all_that_the_site_names(tmp_path: Path) -> None
     assert (ROOT / made["docs_dir"]) == site.PAGES
 
 
+def test_the_list_for_language_models_names_pages_that_exist(tmp_path: Path) -> None:
+    site.copied(tmp_path)
+    for place, suffix in ((ROOT / "docs", ".md"), (tmp_path, ".html")):
+        named = re.findall(r"\]\(([^)]+)\)", (place / site.LLMS).read_text("utf-8"))
+        assert named
+        pages = [place / Path(name).with_suffix(".md") for name in named if name.endswith(suffix)]
+        assert len(pages) == len(named)
+        assert [page for page in pages if not page.exists()] == []
+
+
 def test_nothing_is_fetched_from_elsewhere() -> None:
     """The theme takes fonts from Google, and the plugin offline a script, unless told otherwise."""
     made = configuration()

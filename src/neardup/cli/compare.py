@@ -235,7 +235,7 @@ def _named(name: str, columns: Columns) -> str | pa.RecordBatch:
 
 
 def _page(path: Path) -> str | None:
-    """The text of an HTML or PDF file as a run extracts it; None where it is neither."""
+    """The text of a page or office file as a run extracts it; None where it is neither."""
     from neardup.documents.collection import collect
     from neardup.documents.columns import Columns
     from neardup.documents.extraction.page import KINDS

@@ -32,7 +32,7 @@ from neardup.documents.extraction.page import HTML, KINDS
 from neardup.documents.feeds import FeedSource
 from neardup.documents.file_paths import JSONL, PARQUET, WARC, is_known, named_format
 from neardup.documents.folder import FileSource, FolderSource
-from neardup.documents.inputs import Inputs, gather, named_chunks
+from neardup.documents.inputs import Inputs, gather, mapping_class, named_chunks
 from neardup.documents.jsonl import JsonlSource
 from neardup.documents.kept import (
     as_mask,
@@ -244,7 +244,7 @@ class Collection:
         if damage := self.damage():
             raise damaged_kept(damage, "`save` writes all other values of all kept documents.")
         kept = {name: some[0] if len(some) == 1 else joined(some) for name, some in parts.items()}
-        return kept if self.inputs.mapped else kept[""]
+        return self.inputs.mapped(kept) if self.inputs.mapped else kept[""]
 
     def write_kept(
         self, keep: Mask, folder: Path, name: str = "kept", *, one_file: bool = False
@@ -364,10 +364,10 @@ def collect(
     if isinstance(inputs, Collection):
         return inputs
     how: dict[str, Any] = {"encoding": encoding, "extraction": extraction, "limits": limits}
-    if type(inputs) is dict:  # not of a class that derives from it, such as DatasetDict
+    if mapped := mapping_class(inputs):
         _check_mapping(inputs)
         named = list(inputs.items())
-        return collect_inputs(named, mapped=True, **how)
+        return collect_inputs(named, mapped=mapped, **how)
     if isinstance(inputs, list | tuple) and inputs and all(isinstance(i, Path) for i in inputs):
         given = [(None, one) for one in inputs]
         return collect_inputs(given, **how)
@@ -390,7 +390,7 @@ def collect_inputs(
     encoding: str | None = None,
     extraction: Extraction | None = None,
     offered: bool | None = None,
-    mapped: bool = False,
+    mapped: type[dict[str, Any]] | None = None,
     limits: Limits | None = None,
 ) -> Collection:
     """Several inputs, each with its name or None. By default the names are available as the column

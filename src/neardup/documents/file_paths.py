@@ -23,10 +23,11 @@ from neardup.documents.arrow import FILE_MAGIC, STREAM_MAGIC, ArrowSource
 from neardup.documents.csv import DELIMITERS, CsvSource
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import KINDS
-from neardup.documents.feeds import FeedSource, is_feed
+from neardup.documents.feeds import FeedSource
 from neardup.documents.folder import FileSource, FolderSource
 from neardup.documents.jsonl import JsonlSource, is_whole_json
 from neardup.documents.lost import LostSource, locked_folders
+from neardup.documents.news_items import is_feed
 from neardup.documents.open_files import Limits, OpenFiles
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.remote import Place, address_of, local_path, remote_files
@@ -136,12 +137,14 @@ CSV = (".csv", ".tsv")
 ARROW = (".arrow", ".feather")
 PARQUET = (".parquet", ".pq")
 WARC = (".warc", ".wet")
+SQLITE = (".db", ".sqlite", ".sqlite3")
 TEXTS = (".txt", ".text", ".md", ".markdown", ".rst", ".adoc", ".org", ".tex")
 FORMATS = (*JSONL, *CSV, *ARROW, *PARQUET, *WARC)
 _KNOWN = (
     "expected .jsonl, .ndjson, .json, .csv, .tsv or .warc (also with .gz, .zst, .bz2 or .xz), "
-    ".parquet, .arrow or .feather, .txt, .md or .rst, .html, .pdf, .docx or .xml (feeds: .rss and "
-    ".atom too), or a folder, .zip or .tar of such pages and text files"
+    ".parquet, .arrow or .feather, .txt, .md or .rst, .html, .pdf, .docx, .odt, .pptx, .odp, .rtf, "
+    ".epub or .xml (feeds: .rss and .atom too), or a folder, .zip or .tar of such pages and text "
+    "files"
 )
 
 
@@ -268,6 +271,8 @@ def _source(path: Place, reading: Reading) -> Source:
         return _file_source(path, reading)
     if format_ not in JSONL:
         hint = "rename the file if it is one of these, else convert it."
+        if format_ in SQLITE:
+            hint = f"name a table of the database: 'sqlite:///{path}?table=NAME'."
         raise InputError(f"{path} has an unknown format; {_KNOWN}.", hint=hint)
     codec, _ = reading_of(path, codec, files)
     return _checked_jsonl(JsonlSource(path, path.as_posix(), codec, files=files))

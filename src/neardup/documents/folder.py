@@ -1,6 +1,6 @@
 """A folder of files: every file below it is a document, named by its path in the folder.
 
-HTML, PDF and Word files (.docx) are pages, whose text is extracted; the markup of XML files is
+HTML, PDF, office files and books are pages, whose text is extracted; the markup of XML files is
 removed; all other files are text. Compressed files (.gz, .zst, .bz2, .xz) are unpacked. Feeds,
 which have many documents, are separate sources. Files are sorted by path; hidden ones (with a
 leading dot) are ignored, also in stores. A file or sub-folder that cannot be read is rejected with
@@ -33,15 +33,15 @@ import pyarrow as pa
 from neardup.documents.columns import Columns, DocumentBatch, Mask, refuse_others
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import KINDS, META, Extracted, Page
-from neardup.documents.feeds import is_feed
 from neardup.documents.lost import changed
 from neardup.documents.memory_tables import TableChunk
+from neardup.documents.news_items import is_feed, xml_document
 from neardup.documents.open_files import OpenFiles
 from neardup.documents.pieces import Piece, Trial, places
 from neardup.documents.remote import Place, Remote
 from neardup.documents.source import Source
 from neardup.documents.streams import CHUNK_BYTES, CODECS, decoded, unpacked_document, unreadable
-from neardup.documents.xml import HEAD, SUFFIXES, xml_text
+from neardup.documents.xml import HEAD, SUFFIXES
 from neardup.errors import InputError
 from neardup.files import whole_file
 
@@ -228,8 +228,9 @@ class FolderSource(Source):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns; pages and feeds have metadata, texts do not."""
-        return ("id", "text", *(META if self.kinds or self.feeds else ()))
+        """The columns; pages, feeds and articles in XML have metadata, texts do not."""
+        stated = self.kinds or self.feeds or any(map(self.reads_xml, self.entries))
+        return ("id", "text", *(META if stated else ()))
 
     def read(self, entries: Sequence[Entry]) -> list[Extracted]:
         """The text of each file, or the reason why there is none."""
@@ -264,7 +265,7 @@ class FolderSource(Source):
         if kind := self.kind_of(entry):
             return Page(kind, data, self.encoding, sure=self.encoding is not None)
         if self.reads_xml(entry):
-            return xml_text(data, self.encoding)
+            return xml_document(data, self.encoding)
         text, reason, encoding = decoded(data, self.encoding)
         return Extracted(text, reason, encoding=encoding)
 

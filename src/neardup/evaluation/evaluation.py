@@ -199,8 +199,10 @@ def evaluate(
     ``group``: the column whose equal values make documents duplicates.
     ``pairs``: labelled pairs instead: paths, or rows of ``a``, ``b`` and ``label``.
     ``columns``: the names of these three columns.
-    ``positive``: labels that mean duplicate, such as ``[3, 4]``; None: true, 1, duplicate, yes.
-    ``negative``: labels that mean not a duplicate; None: false, 0, not, no.
+    ``positive``: labels that mean duplicate, such as ``[3, 4]``; None: true, 1, duplicate, yes, y,
+    dup, correct.
+    ``negative``: labels that mean not a duplicate; None: false, 0, not, no, n,
+    incorrect, different.
     ``complete``: whether unlisted pairs are not duplicates; None: for groups, but not for pairs.
     ``method``: one method or several: names, as written ("shingles words=3"), or objects; None
     takes those of ``recipe``, else the default.

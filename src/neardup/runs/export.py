@@ -87,16 +87,33 @@ def write_tables(tables: Mapping[str, pa.Table], part: Path, path: Path) -> None
 
 def export_table(result: Result, title: str | None = None) -> pa.Table:
     decisions = result.decisions
+    known = {"path": pa.array(_paths(result), pa.large_string()), **stated(result, title)}
     columns = {
         "id": decisions["id"],
-        "path": pa.array(_paths(result), pa.large_string()),
+        "path": known["path"],
         "row": decisions["row"],
-        "title": _titles(result, title),
+        "title": known["title"],
+        "url": known["url"],
         "source": decisions["source"],
         **{name: decisions[name] for name in _DECIDED},
         "copies": _copies(decisions),
+        **_of_kept(decisions, known | {"source": decisions["source"]}),
     }
     return pa.table({name: _plain(column) for name, column in columns.items()})
+
+
+def _of_kept(decisions: pa.Table, known: Mapping[str, Any]) -> dict[str, pa.Array]:
+    """What people know the document by that was kept instead; null for kept ones, and for
+    duplicates of references, which are not among the documents."""
+    place = pc.index_in(
+        decisions["kept_id"].combine_chunks(), _kept_ids(decisions), skip_nulls=True
+    )
+    return {f"kept_{name}": known[name].take(place) for name in ("path", "title", "url", "source")}
+
+
+def _kept_ids(decisions: pa.Table) -> pa.Array:
+    kept = pc.equal(decisions["decision"], schema.KEPT).combine_chunks()
+    return pc.if_else(kept, decisions["id"].combine_chunks(), pa.scalar(None, pa.large_string()))
 
 
 def _plain(column: Any) -> Any:
@@ -115,28 +132,36 @@ def _paths(result: Result) -> list[str]:
     return paths
 
 
-def _titles(result: Result, title: str | None) -> pa.Array:
-    """A column that was named has to be there; the usual one may be missing, like the documents."""
-    from neardup.report.run_view import column_values
+def stated(
+    result: Result, title: str | None = None, names: Sequence[str] = ("url",)
+) -> dict[str, pa.Array]:
+    """What documents state of themselves: ``title`` and other columns, by name. A column that was
+    named as the title has to be there; all others may be missing, like the documents."""
+    from neardup.report.run_view import Coded, columns_values
 
+    def strings(values: Coded) -> pa.Array:
+        codes = pa.array(values.codes, mask=values.codes < 0)
+        return pa.array(values.names, pa.large_string()).take(codes)
+
+    wanted = (title or TITLE, *names)
     try:
-        values = column_values(result, title or TITLE, optional=title is None)
+        values = columns_values(result, wanted, wanted if title is None else names)
     except (NeardupError, OSError):
         if title:
             raise
-        return pa.nulls(len(result.decisions), pa.large_string())
-    codes = pa.array(values.codes, mask=values.codes < 0)
-    return pa.array(values.names, pa.large_string()).take(codes)
+        nothing = pa.nulls(len(result.decisions), pa.large_string())
+        return dict.fromkeys((TITLE, *names), nothing)
+    found = {name: strings(coded) for name, coded in values.items()}
+    return {TITLE: found[wanted[0]], **{name: found[name] for name in names}}
 
 
 def _copies(decisions: pa.Table) -> pa.Array:
     """For each kept document, the number of documents that it stands for; null for all others."""
-    kept = pc.equal(decisions["decision"], schema.KEPT).combine_chunks()
-    ids = pc.if_else(kept, decisions["id"].combine_chunks(), pa.scalar(None, pa.large_string()))
+    ids = _kept_ids(decisions)
     place = pc.index_in(decisions["kept_id"].combine_chunks(), ids, skip_nulls=True)
     own = np.asarray(place.drop_null())
     counts = 1 + np.bincount(own, minlength=len(decisions))
-    return pa.array(counts, pa.int64(), mask=~np.asarray(kept))
+    return pa.array(counts, pa.int64(), mask=np.asarray(ids.is_null()))
 
 
 _FORMULA = r"^[=+\-@\t\r]"

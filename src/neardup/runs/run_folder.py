@@ -27,6 +27,7 @@ from neardup.artefacts.artefact import Artefact, Artefacts
 from neardup.artefacts.calibration import Calibration, load_calibration
 from neardup.documents.collection import Collection, collect_inputs
 from neardup.documents.extraction.extractor import Extraction
+from neardup.documents.inputs import mapping_class
 from neardup.documents.kept import outputs_of
 from neardup.documents.lost import damaged_kept
 from neardup.documents.open_files import Limits
@@ -338,7 +339,7 @@ def _reopen(
     limits = _limits(settings)
     named_inputs = [(entry["source"], entry["path"]) for entry in inputs]
     files = [entry["file"] for entry in inputs]
-    mapped = info.get("by_name", False)
+    mapped = mapping_class({}) if info.get("by_name") else None
 
     def reopened() -> Collection:
         for _, path in named_inputs:

@@ -23,8 +23,13 @@ from typing import NamedTuple
 
 from neardup.documents.streams import Decoded, decoded
 
-HTML, PDF, DOCX, TEXT = "html", "pdf", "docx", "text"
-KINDS = {".html": HTML, ".htm": HTML, ".xhtml": HTML, ".xht": HTML, ".pdf": PDF, ".docx": DOCX}
+HTML, PDF, TEXT, RTF = "html", "pdf", "text", "rtf"
+DOCX, PPTX, ODF, EPUB = "docx", "pptx", "odf", "epub"
+KINDS = {
+    **dict.fromkeys((".html", ".htm", ".xhtml", ".xht"), HTML),
+    ".pdf": PDF, ".rtf": RTF, ".epub": EPUB, ".odt": ODF, ".odp": ODF,
+    ".docx": DOCX, ".docm": DOCX, ".pptx": PPTX, ".pptm": PPTX,
+}  # fmt: skip
 META = ("title", "author", "date", "url", "lang")
 ALL_TEXT = "all-text"
 HOWS = ("trafilatura", "resiliparse", ALL_TEXT, "none")

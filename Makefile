@@ -11,7 +11,7 @@ NATIVE := $(shell find native -type f 2>/dev/null) CMakeLists.txt pyproject.toml
 BUILD  := "cmake>=3.18" "ninja>=1.11" "setuptools>=70.1" "scikit-build-core>=0.11,<2" "nanobind>=2.4,<4"
 
 .DEFAULT_GOAL := help
-.PHONY: help dev needs system test quick fresh docs lint quality bench bench-check growth long kills faults fuzz load crash spark supply sign sanitize tsan aarch64 clean
+.PHONY: help dev needs system test quick fresh docs man wheels lint quality bench bench-check growth long kills faults fuzz load crash spark supply sign sanitize tsan aarch64 clean
 
 help: ## say what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -72,6 +72,13 @@ docs: $(DOCS)/.installed ## the site of the documentation, to read without a net
 	$(DOCS)/bin/python tools/site.py
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict
 
+man: $(STAMP) ## the manual page man/neardup.1, from the code of the command line
+	$(BIN)/python tools/man.py
+
+# PYTHONS="python3.11 python3.12 python3.13": two wheels, the second for 3.12 and all later ones.
+wheels: ## an sdist and wheels in dist/, each installed without a compiler and run: docs/install.md
+	$(PYTHON) tools/wheels.py $(or $(PYTHONS),$(PYTHON))
+
 bench: dev ## the speed figures of docs/performance.md, peers beside us in one run
 	$(BIN)/python -m benchmarks
 
@@ -125,4 +132,4 @@ aarch64: ## the golden vectors of the kernels on aarch64: g++-aarch64-linux-gnu 
 	./tests/native/golden.sh aarch64-linux-gnu-g++ qemu-aarch64
 
 clean: ## remove everything that was built
-	rm -rf $(VENV) $(DOCS) .venv-sanitize build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(DOCS) .venv-sanitize build man .mypy_cache .ruff_cache .pytest_cache .hypothesis

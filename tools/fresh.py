@@ -1,7 +1,9 @@
-"""Both commands of the README in a new Debian that has nothing but the packages the README lists.
+"""Both commands of the README in a new Debian that has nothing but the packages the README lists,
+and the steps of the Dockerfile.
 
 ``make fresh``, as root, on Linux with debootstrap: a minimal system is made in a folder, the
-committed state of this repository is put into it, and the two commands run there. Mounts and
+committed state of this repository is put into it, and the two commands run there; the stages of the
+Dockerfile get systems of their own (``tools/image.py``). Mounts and
 processes are in namespaces of their own, so none is left behind, whatever happens. Only the names
 of the package registries (and of a proxy) can be looked up inside. Settings are environment
 variables: ``docs/fresh.md`` lists them.
@@ -28,12 +30,20 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 ROOT = Path(__file__).parents[1]
-README, PAGE = ROOT / "README.md", ROOT / "docs" / "fresh.md"
+sys.path.insert(0, str(ROOT))
+from tools import image  # noqa: E402
+
+README, PAGE, DOCKERFILE = ROOT / "README.md", ROOT / "docs" / "fresh.md", ROOT / "Dockerfile"
 SUITE = os.environ.get("FRESH_SUITE", "bookworm")
 MIRROR = os.environ.get("FRESH_MIRROR")  # None: the one that debootstrap takes
 COMMANDS = re.compile(r"^```sh\n(.*)\n```$", re.MULTILINE)
 PACKAGES = re.compile(r"`apt-get install ([^`]+)`")
-RECORD = re.compile(r"(?<=<!-- last run -->\n).*?(?=<!-- end -->)", re.DOTALL)
+# By what was run: the place of its record in the page.
+RECORDS = {
+    name: re.compile(rf"(?<=<!-- last run: {name} -->\n).*?(?=<!-- end -->)", re.DOTALL)
+    for name in ("readme", "image")
+}
+EXAMPLE = "dedup news.jsonl -o out"
 MADE = "etc/neardup-fresh"  # a system is complete, and ours to write into
 CLONE, DATA, CERTIFICATES = "/root/neardup", "/data", "/etc/fresh-certificates.crt"
 # What a registry needs to be reached; files that these name are given by FRESH_BIND.
@@ -47,7 +57,8 @@ class Done(NamedTuple):
     told: str
 
     def row(self) -> str:
-        result = self.told if self.code == 0 else f"**exit code {self.code}**; {self.told}"
+        parts = [f"**exit code {self.code}**"] * (self.code != 0) + [self.told] * bool(self.told)
+        result = "; ".join(parts) or "done"
         minutes, seconds = divmod(round(self.seconds), 60)
         return f"| `{self.command}` | {minutes} min {seconds:02} s | {result} |"
 
@@ -75,12 +86,13 @@ def check() -> None:
         raise SystemExit(f"`make fresh` cannot run. {' '.join(wrong)}")
 
 
-def bootstrap(root: Path, listed: list[str]) -> None:
+def bootstrap(root: Path, suite: str, listed: list[str]) -> None:
     if root.exists() and any(root.iterdir()):
         raise SystemExit(f"{root} (FRESH_ROOT) is no system of `make fresh`, and is not empty.")
-    say(f"debootstrap {SUITE}: {' '.join(listed)}")
-    command = ["debootstrap", "--variant=minbase", f"--include={','.join(listed)}"]
-    command += [SUITE, str(root), *([MIRROR] if MIRROR else [])]
+    say(f"debootstrap {suite}: {' '.join(listed)}")
+    included = [f"--include={','.join(listed)}"] if listed else []
+    command = ["debootstrap", "--variant=minbase", *included]
+    command += [suite, str(root), *([MIRROR] if MIRROR else [])]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     (root / MADE).touch()
 
@@ -92,7 +104,7 @@ def system(listed: list[str]) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="neardup-fresh-") as made:
         root = Path(kept or f"{made}/root").resolve()
         if not (root / MADE).exists():
-            bootstrap(root, listed)
+            bootstrap(root, SUITE, listed)
         yield root
 
 
@@ -105,12 +117,15 @@ def registries(root: Path) -> list[str]:
     return [*re.findall(r"https?://\S+", sources), index, f"https://{files}"]
 
 
-def prepare(root: Path, commit: str) -> None:
-    """The repository as it was committed, the names of the registries, and certificates."""
-    clone = root / CLONE[1:]
-    shutil.rmtree(clone, ignore_errors=True)
-    clone.mkdir()
-    subprocess.run(["tar", "-x", "-C", str(clone)], input=_git("archive", commit), check=True)
+def unpack(commit: str, folder: Path) -> None:
+    """The repository as it was committed."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    subprocess.run(["tar", "-x", "-C", str(folder)], input=_git("archive", commit), check=True)
+
+
+def connect(root: Path) -> None:
+    """The names of the registries, and certificates."""
     (root / "etc" / "hosts").write_text("".join(f"{one}\n" for one in addresses(root)), "utf-8")
     (root / "etc" / "resolv.conf").write_text("", "utf-8")
     if certificates := os.environ.get("PIP_CERT"):
@@ -174,15 +189,14 @@ def mounts(root: Path) -> Iterator[str]:
         yield f"mount -o remount,bind,ro {there}"
 
 
-def run(root: Path, command: str, shown: str) -> Done:
+def run(root: Path, command: str, shown: str, user: str = "root") -> Done:
     """In namespaces that end with it; what it prints is shown as it comes."""
     say(f"$ {shown}")
-    inside = f"cd {CLONE} && {command}"
-    script = "\n".join(["set -e", *mounts(root), 'exec chroot "$0" sh -c "$1"'])
+    script = "\n".join(["set -e", *mounts(root), f'exec chroot --userspec={user} "$0" sh -ec "$1"'])
     apart = ["unshare", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child"]
-    began, told = time.monotonic(), "nothing was printed"
+    began, told = time.monotonic(), ""
     with subprocess.Popen(
-        [*apart, "sh", "-c", f"hostname fresh\n{script}", str(root), inside],
+        [*apart, "sh", "-c", f"hostname fresh\n{script}", str(root), command],
         env=environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -206,18 +220,9 @@ def conclusion(line: str) -> str | None:
     return found[0].rstrip(".") if found else None
 
 
-def record(listed: list[str], commit: str, done: list[Done]) -> str:
-    given = "with" if "NEARDUP_DATA" in os.environ else "without"
-    strict = ", `CI` set" if os.environ.get("CI") else ""
-    rows = [
-        f"On {datetime.now(UTC):%-d %B %Y}, commit {commit}, "
-        f"Debian {SUITE} with {' '.join(f'`{one}`' for one in listed)}, "
-        f"{os.cpu_count()} cores, {given} the real collections{strict}:",
-        "",
-        "| command | time | result |",
-        "|---|---|---|",
-        *(one.row() for one in done),
-    ]
+def record(about: str, done: list[Done]) -> str:
+    begun = f"On {datetime.now(UTC):%-d %B %Y}, {about}, {os.cpu_count()} cores:"
+    rows = [begun, "", "| command | time | result |", "|---|---|---|", *(one.row() for one in done)]
     return "\n".join(["", *rows, "", ""])
 
 
@@ -225,22 +230,70 @@ def say(line: str) -> None:
     print(f"fresh: {line}", flush=True)
 
 
-def main() -> int:
-    check()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: clean up, then end
+def readme(commit: str) -> tuple[str, list[Done]]:
     page = README.read_text("utf-8")
     listed, (install, test) = packages(page), commands(page)
     with system(listed) as root:
-        commit = _git("rev-parse", "--short", "HEAD").decode().strip()
-        prepare(root, commit)
+        unpack(commit, root / CLONE[1:])
+        connect(root)
         venv = "rm -rf /root/venv && python3 -m venv /root/venv && . /root/venv/bin/activate"
         test = os.environ.get("FRESH_TEST", test)
-        done = [run(root, f"{venv} && {install}", install), run(root, test, test)]
-    text = record(listed, commit, done)
-    print(text)
-    if os.environ.get("NEARDUP_UPDATE_DOCS"):
-        PAGE.write_text(RECORD.sub(lambda _: text, PAGE.read_text("utf-8")), "utf-8")
-    return max(one.code for one in done)
+        done = [
+            run(root, f"cd {CLONE} && {venv} && {install}", install),
+            run(root, f"cd {CLONE} && {test}", test),
+        ]
+    given = "with" if "NEARDUP_DATA" in os.environ else "without"
+    strict = ", `CI` set" if os.environ.get("CI") else ""
+    has = " ".join(f"`{one}`" for one in listed)
+    about = f"commit {commit}, Debian {SUITE} with {has}, {given} the real collections{strict}"
+    return about, done
+
+
+def dockerfile(commit: str) -> tuple[str, list[Done]]:
+    """Every RUN of every stage, and then the example by the last stage's user."""
+    text = DOCKERFILE.read_text("utf-8")
+    suite = image.suite(text)
+    with tempfile.TemporaryDirectory(prefix="neardup-image-") as made:
+        base, context = Path(made, "base"), Path(made, "context")
+        unpack(commit, context)
+        bootstrap(base, suite, [])
+        connect(base)
+
+        def new() -> Path:
+            root = Path(tempfile.mkdtemp(dir=made)) / "root"
+            subprocess.run(["cp", "-a", str(base), str(root)], check=True)
+            return root
+
+        done = []
+        for step in image.built(text, context, new):
+            if isinstance(step, image.Stage):
+                shutil.copy2(context / "examples" / "news.jsonl", step.inside("news.jsonl"))
+                shown = " ".join([*step.entry, EXAMPLE])
+                step = step.run(shown)
+            else:
+                shown = step.script.splitlines()[-1]
+            done.append(run(step.root, step.script, shown, step.user))
+            if done[-1].code:
+                break
+    return f"commit {commit}, systems of debootstrap for `debian:{suite}-slim`", done
+
+
+def main() -> int:
+    check()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: clean up, then end
+    commit = _git("rev-parse", "--short", "HEAD").decode().strip()
+    code = 0
+    for name, play in (("readme", readme), ("image", dockerfile)):
+        if os.environ.get("FRESH_ONLY", name) != name:
+            continue
+        about, done = play(commit)
+        text = record(about, done)
+        print(text)
+        if os.environ.get("NEARDUP_UPDATE_DOCS"):
+            before, after = RECORDS[name].split(PAGE.read_text("utf-8"), maxsplit=1)
+            PAGE.write_text(f"{before}{text}{after}", "utf-8")
+        code = max(code, *(one.code for one in done))
+    return code
 
 
 if __name__ == "__main__":

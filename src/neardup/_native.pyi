@@ -433,7 +433,7 @@ def shingle_signatures(
     multipliers: Features,
 ) -> Features: ...
 def shared_groups(
-    keys: Hashes, offsets: Offsets, probes: NDArray[np.int32]
+    keys: Hashes, offsets: Offsets, probes: NDArray[np.int32], share: int = 0, shares: int = 1
 ) -> tuple[NDArray[np.int64], Bytes, Offsets]: ...
 def distinct_groups(members: NDArray[np.int64], probes: Bytes, offsets: Offsets) -> Bytes: ...
 def shared_keys(
@@ -469,6 +469,8 @@ def sharing_pairs(
     documents: int,
     least: int,
     most: int = 0,
+    first: int = 0,
+    last: int = ...,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]: ...
 def larger_pairs(
     members: NDArray[np.int64],

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import fresh
+from tools import fresh, image
 from tools.fresh import Done
 
 README = fresh.README.read_text("utf-8")
@@ -75,10 +75,28 @@ def test_the_line_that_counts(line: str, told: str | None) -> None:
 def test_a_failure_is_recorded_as_one() -> None:
     assert Done("make test", 0, 61.2, "9 passed").row() == "| `make test` | 1 min 01 s | 9 passed |"
     assert "**exit code 2**; 1 failed" in Done("make test", 2, 61.2, "1 failed").row()
+    assert Done("apt-get update", 0, 3, "").row().endswith("| done |")
+
+
+def test_the_steps_of_the_dockerfile_are_run_in_order(tmp_path: Path) -> None:
+    """What is run where, by whom, and with which files; the last user is not root."""
+    text = fresh.DOCKERFILE.read_text("utf-8")
+    (tmp_path / "build" / "opt" / "neardup").mkdir(parents=True)  # what the second RUN makes
+    roots = iter([tmp_path / "build", tmp_path / "last"])
+    *runs, last = image.built(text, fresh.ROOT, lambda: next(roots))
+    assert image.suite(text) == "bookworm"
+    assert [run.root.name for run in runs] == ["build", "build", "last"]
+    assert runs[1].script.splitlines()[:2] == ["cd /src", "export EXTRAS="]
+    assert (tmp_path / "build" / "src" / "src" / "neardup" / "py.typed").is_file()
+    assert (tmp_path / "build" / "src" / "tools" / "needs.py").is_file()
+    assert isinstance(last, image.Stage)
+    assert (last.user, last.folder, last.entry) == ("neardup", "/work", ["neardup"])
+    with pytest.raises(SystemExit, match="does not know VOLUME"):
+        list(image.built("VOLUME /x", tmp_path, lambda: tmp_path))
 
 
 def test_the_page_has_a_place_for_the_record_and_names_every_setting() -> None:
     page = fresh.PAGE.read_text("utf-8")
-    assert fresh.RECORD.search(page)
+    assert all(place.search(page) for place in fresh.RECORDS.values())
     source = Path(fresh.__file__).read_text("utf-8")
     assert set(re.findall(r"FRESH_[A-Z]+", source)) == set(re.findall(r"FRESH_[A-Z]+", page))

@@ -7,6 +7,7 @@ so that ``neardup --help`` and refusals answer at once.
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -34,6 +35,7 @@ COMMANDS = {
     "watch": "neardup.cli.watch:watch",
     "serve": "neardup.cli.serve:serve",
     "token": "neardup.cli.serve:token",
+    "mcp": "neardup.cli.serve:mcp",
     "methods": "neardup.cli.methods:methods",
     "papers": "neardup.cli.methods:papers",
     "label": "neardup.cli.label:label",
@@ -51,6 +53,8 @@ class Main(Commands):
         if OWN_PROCESS:  # imports fill memory with what stays; collecting there costs 7 % of a run
             gc.set_threshold(GC_OBJECTS)
             end_on_sigterm()
+        if "_NEARDUP_COMPLETE" in os.environ:
+            import neardup.cli.completion  # noqa: F401
         return super().main(args, *arguments, **options)
 
     def invoke(self, ctx: click.Context) -> object:

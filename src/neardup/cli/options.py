@@ -51,7 +51,7 @@ def listed(_ctx: click.Context, _option: click.Parameter, value: str | None) -> 
     return None if value is None else [part.strip() for part in value.split(",")]
 
 
-def _threshold(
+def read_threshold(
     ctx: click.Context, option: click.Parameter, value: str | None
 ) -> float | str | None:
     if value is None or value == "auto":
@@ -176,7 +176,7 @@ methods_option = click.option(
 threshold_option = click.option(
     "--threshold",
     metavar="T|auto",
-    callback=_threshold,
+    callback=read_threshold,
     help="Score from which two documents are duplicates; auto sets it by the collection.  "
     "[default: auto for raregrams, rareshingles and learned, else the default of the method]",
 )
@@ -312,7 +312,7 @@ new_index_options = with_options(
     click.option(
         "--threshold",
         metavar="T|auto",
-        callback=_threshold,
+        callback=read_threshold,
         help="Score from which two documents are duplicates (new index only).",
     ),
     click.option(

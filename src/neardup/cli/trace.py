@@ -58,7 +58,7 @@ def trace(
     document they are.
 
     Copies with small edits count. DOCUMENT and COLLECTION are whatever `neardup dedup` reads: text
-    files, folders of text, HTML, PDF and Word files (.docx), JSON Lines, tables.
+    files, folders of text, HTML, PDF and office files, books (.epub), JSON Lines, tables.
     """
     traces = traced_documents(inputs, against, options, min_words=8)
     if page:

@@ -8,6 +8,7 @@ a copy was found.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple, Protocol, Unpack
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.arguments import PassageArguments
@@ -342,9 +344,9 @@ class Passages:
         edited = np.bincount(self.number, self.similarity < 1, count).astype(np.int64).tolist()
         everywhere = len(self._source_codes[0])
         gathered = self._gathered
+        notices = _notices([gathered.texts[passage] for passage in self.kernel_ids.tolist()])
         evidence = []
         for number, passage in enumerate(self.kernel_ids.tolist()):
-            text = gathered.texts[passage][:_NOTICE_CHARACTERS].lower()
             sources, source, of_source = self._sources[number]
             evidence.append(
                 Evidence(
@@ -356,11 +358,21 @@ class Passages:
                     of_source,
                     at_edge[number],
                     float(gathered.quoted[passage] / max(1, gathered.examined[passage])),
-                    next((words for words in _NOTICES if words in text), None),
+                    notices[number],
                     everywhere,
                 )
             )
         return evidence
+
+
+def _notices(texts: list[str]) -> list[str | None]:
+    """The first words of a notice that each text has. One pass finds the few texts with any."""
+    starts = [text[:_NOTICE_CHARACTERS].lower() for text in texts]
+    some = pc.match_substring_regex(string_column(starts), "|".join(map(re.escape, _NOTICES)))
+    found: list[str | None] = [None] * len(texts)
+    for i in np.flatnonzero(some).tolist():
+        found[i] = next((words for words in _NOTICES if words in starts[i]), None)
+    return found
 
 
 class _Counts:

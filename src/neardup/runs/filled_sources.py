@@ -110,7 +110,7 @@ def _json(value: Any) -> str:
 
 def _value_places(text: str) -> dict[str, tuple[int, int]]:
     """Where the value of each key of an object stands; of a key that comes twice, the last."""
-    decoded = _DECODER.raw_decode
+    decoded = _DECODER.scan_once  # the line is known to be valid
     found: dict[str, tuple[int, int]] = {}
     at = _next(text, _next(text, 0) + 1)
     while text[at] != "}":

@@ -393,7 +393,9 @@ def _from_library(against: Library, wanted: Traced) -> Iterator[Compared]:
         )
     hashes = wanted.hashes
     asked = [_native.anchors(each.values, each.offsets, *_anchors(settings))[0] for each in hashes]
-    found = iter(against.sharing(np.unique(np.concatenate([np.empty(0, np.uint64), *asked]))))
+    alone = len(hashes) == 1 and len(hashes[0]) == 1  # its anchors are sorted, each once
+    anchors = asked[0] if alone else np.unique(np.concatenate([np.empty(0, np.uint64), *asked]))
+    found = iter(against.sharing(anchors))
     while some := list(islice(found, _SOURCES)):
         texts = Ragged.of_texts([source.text for source in some])
         words = Ragged(*_native.word_hashes(texts.values, texts.offsets, _TEXT))

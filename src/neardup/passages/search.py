@@ -8,6 +8,7 @@ reading turns spans of words into characters of the original text, cut to whole 
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -91,7 +92,7 @@ class PassageSettings:
 
     @property
     def order(self) -> Order:
-        return Order.parse(self.keep, self.date)
+        return _order(self.keep, self.date)
 
     @property
     def columns(self) -> Columns:
@@ -114,6 +115,9 @@ class PassageSettings:
 
     def describe(self) -> dict[str, Any]:
         return asdict(self)
+
+
+_order = functools.lru_cache(maxsize=64)(Order.parse)
 
 
 def settings_of(settings: dict[str, Any]) -> PassageSettings:

@@ -276,7 +276,9 @@ def _next_step(result: Result, out: Path | None) -> list[str]:
         files = sorted(path.name + "/" * path.is_dir() for path in out.glob(f"{stem}*"))
         tables = ["report.html", "decisions.parquet", "duplicates.parquet", "pairs.parquet"]
         tables += ["actions.parquet"] if result.info["settings"]["policy"] else []
-        tables += [f"export.{form}" for form in result.info.get("export", ())]
+        from neardup.runs.export import ENDINGS
+
+        tables += [f"export{ENDINGS[form]}" for form in result.info.get("export", ())]
         listed = ", ".join([*files, *tables])
         summary.append(f"Written to {out}: {listed}, run.json …")
     if out and len(result.pairs):

@@ -2,10 +2,11 @@
 
 HTML, PDF, office files and books are pages, whose text is extracted; the markup of XML files is
 removed; all other files are text. Compressed files (.gz, .zst, .bz2, .xz) are unpacked. Feeds,
-which have many documents, are separate sources. Files are sorted by path; hidden ones (with a
-leading dot) are ignored, also in stores. A file or sub-folder that cannot be read is rejected with
-a sentence. Kept files are copied byte for byte to the same places under ``kept/``, and listed in
-``kept.txt``.
+which have many documents, are separate sources. Beside pages, files of references (BibTeX, RIS,
+CSL-JSON) are no documents: they state the metadata of the files that they name. Files are sorted by
+path; hidden ones (with a leading dot) are ignored, also in stores. A file or sub-folder that cannot
+be read is rejected with a sentence. Kept files are copied byte for byte to the same places under
+``kept/``, and listed in ``kept.txt``.
 
 A single file that is one document, such as ``page.html`` or ``a.txt``, is a folder of one file. Its
 id is the path as it was written; the kept copy is under ``kept/``, without the parts that lead out
@@ -30,6 +31,8 @@ from zlib import crc32
 import numpy as np
 import pyarrow as pa
 
+from neardup.documents.bibliography import SUFFIXES as LISTS
+from neardup.documents.bibliography import Library, Reference, is_csl, references
 from neardup.documents.columns import Columns, DocumentBatch, Mask, refuse_others
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import KINDS, META, Extracted, Page
@@ -44,6 +47,7 @@ from neardup.documents.streams import CHUNK_BYTES, CODECS, decoded, unpacked_doc
 from neardup.documents.xml import HEAD, SUFFIXES
 from neardup.errors import InputError
 from neardup.files import whole_file
+from neardup.progress import LOG
 
 
 class Entry(NamedTuple):
@@ -160,8 +164,44 @@ class FolderSource(Source):
     @cached_property
     def entries(self) -> list[Entry]:
         """The files, listed once, so that positions stay the same while files come and go."""
-        feeds = {entry.name for entry in self.feeds}
-        return [entry for entry in self._listed if entry.name not in feeds]
+        others = {*self._references, *(entry.name for entry in self.feeds)}
+        return [entry for entry in self._listed if entry.name not in others]
+
+    @cached_property
+    def _references(self) -> dict[str, list[Reference]]:
+        """The references of each file that lists some (BibTeX, RIS, CSL-JSON) beside pages. Such a
+        file is no document; one without any reference is a text."""
+        listed = self._listed if any(map(self.kind_of, self._listed)) else []
+        found = ((entry.name, self._listed_references(entry)) for entry in listed)
+        return {name: known for name, known in found if known}
+
+    def _listed_references(self, entry: Entry) -> list[Reference]:
+        name = entry.name.lower()
+        lists = name.endswith(LISTS) or (name.endswith(".json") and self._is_csl(entry))
+        if not lists or entry.problem or entry.size > self.files.limits.document:
+            return []
+        try:
+            known, lost = references(name, self.content(entry))
+        except OSError:
+            return []
+        if lost:
+            LOG.warning("%s: %d entries cannot be read", self.locate(entry), lost)
+        return known
+
+    def _is_csl(self, entry: Entry) -> bool:
+        try:
+            return entry.problem is None and is_csl(self._head(entry))
+        except OSError:
+            return False
+
+    @cached_property
+    def library(self) -> Library | None:
+        """The references by file; None if the folder lists none."""
+        known = [one for some in self._references.values() for one in some]
+        return Library(known, [entry.name for entry in self.entries]) if known else None
+
+    def reference_of(self, row: int) -> Reference | None:
+        return self.library.of(self.entries[row - 1].name) if self.library else None
 
     @cached_property
     def feeds(self) -> list[Entry]:
@@ -251,6 +291,11 @@ class FolderSource(Source):
         texts = [one if isinstance(one, Extracted) else Extracted(None) for one in contents]
         for i, text in zip(pages, self.extractor.texts(list(pages.values())), strict=True):
             texts[i] = text
+        if self.library:
+            texts = [
+                _referenced(text, self.library.of(entry.name, text.text))
+                for entry, text in zip(entries, texts, strict=True)
+            ]
         for entry, text in zip(entries, texts, strict=True):
             if text.encoding:
                 self.encodings[entry.name] = text.encoding
@@ -407,6 +452,11 @@ class FolderSource(Source):
         return [entry for entry, kept in zip(self.entries, keep, strict=False) if kept]
 
 
+def _referenced(text: Extracted, reference: Reference | None) -> Extracted:
+    """With the metadata of the reference, which people have checked, before that of the file."""
+    return replace(text, meta=reference.meta().over(text.meta)) if reference else text
+
+
 def unpacked_name(name: str) -> str:
     """The name in lower case, without the extension of a compression."""
     stem, ending = os.path.splitext(name.lower())
@@ -496,6 +546,10 @@ class FileSource(FolderSource):
     @property
     def feeds(self) -> list[Entry]:  # those are read otherwise
         return []
+
+    @property
+    def _references(self) -> dict[str, list[Reference]]:
+        return {}
 
     def _entry(self) -> Entry | None:
         if not isinstance(self.path, Remote):

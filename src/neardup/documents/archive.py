@@ -53,7 +53,7 @@ class ArchiveSource(FolderSource):
         return []
 
     @property
-    def _references(self) -> dict[str, list[Reference]]:  # lists of references are texts here
+    def _references(self) -> dict[str, list[Reference]]:  # and so is a list of references
         return {}
 
     @cached_property

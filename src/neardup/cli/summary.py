@@ -226,9 +226,7 @@ def _page_lines(result: Result) -> list[str]:
         )
     if passed := result.info.get("passed_over", {}):
         named = ", ".join(f"{count:,} {name}" for name, count in list(passed.items())[:5])
-        lines.append(
-            f"{sum(passed.values()):,} records that contain no page were skipped ({named})."
-        )
+        lines.append(f"Skipped, because they hold no text: {named}.")
     return lines
 
 

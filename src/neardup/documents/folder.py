@@ -101,6 +101,7 @@ def remote_entries(top: Remote) -> Iterator[Entry]:
         yield Entry(name, status.st_size, None, status.st_mtime_ns)
 
 
+MBOX = ".mbox"
 CHUNK_FILES = 1000
 CHUNK_PAGES = 32  # few, because pages take long and an interrupt waits for those of a chunk
 RUN = 20  # files in a piece of a sample
@@ -136,9 +137,12 @@ class FolderChunk:
 
 
 def meta_columns(pages: Sequence[Extracted], names: Sequence[str]) -> dict[str, pa.Array]:
-    """The metadata of pages; text files have none."""
+    """The metadata of pages and messages; text files have none. Counts end with ``_words``."""
     return {
-        name: pa.array([getattr(page.meta, name) for page in pages], pa.large_string())
+        name: pa.array(
+            [getattr(page.meta, name, None) or page.more.get(name) for page in pages],
+            pa.int64() if name.endswith("_words") else pa.large_string(),
+        )
         for name in names
     }
 
@@ -173,8 +177,9 @@ class FolderSource(Source):
 
     def _listed_references(self, entry: Entry) -> list[Reference]:
         name = entry.name.lower()
-        lists = name.endswith(LISTS) or (name.endswith(".json") and self._is_csl(entry))
-        if not lists or entry.problem or entry.size > self.files.limits.document:
+        if entry.problem or entry.size > self.files.limits.document:
+            return []
+        if not name.endswith(LISTS) and not (name.endswith(".json") and self._is_csl(entry)):
             return []
         try:
             known, lost = references(name, self.content(entry))
@@ -186,7 +191,7 @@ class FolderSource(Source):
 
     def _is_csl(self, entry: Entry) -> bool:
         try:
-            return entry.problem is None and is_csl(self._head(entry))
+            return is_csl(self._head(entry))
         except OSError:
             return False
 
@@ -201,8 +206,12 @@ class FolderSource(Source):
 
     @cached_property
     def feeds(self) -> list[Entry]:
-        """Files of many documents, which are no documents of the folder."""
-        return [entry for entry in self._listed if self.reads_xml(entry) and self._is_feed(entry)]
+        """Files of many documents (feeds, mailboxes), which are no documents of the folder."""
+        return [
+            entry
+            for entry in self._listed
+            if is_mailbox(entry.name) or (self.reads_xml(entry) and self._is_feed(entry))
+        ]
 
     @cached_property
     def _listed(self) -> list[Entry]:
@@ -213,7 +222,7 @@ class FolderSource(Source):
 
     def _is_feed(self, entry: Entry) -> bool:
         try:
-            packed = _unpacked_name(entry) != entry.name.lower()
+            packed = unpacked_name(entry.name) != entry.name.lower()
             return entry.problem is None and not packed and is_feed(self._head(entry))
         except OSError:  # the error is reported when the file is read
             return False
@@ -246,7 +255,7 @@ class FolderSource(Source):
     def locate(self, entry: Entry) -> Place:
         return self.path / entry.name
 
-    def path_of(self, row: int) -> str:
+    def path_of(self, row: int) -> str | None:
         """The path as the user would write it; a name that is not UTF-8 cannot be shown as it
         is."""
         path = f"{self.file.rstrip('/')}/{self.entries[row - 1].name}"
@@ -256,11 +265,11 @@ class FolderSource(Source):
         """The kind of a page that is extracted; None for text."""
         if not self.extractor.extraction.pages:
             return None
-        return KINDS.get(os.path.splitext(_unpacked_name(entry))[1])
+        return KINDS.get(os.path.splitext(unpacked_name(entry.name))[1])
 
     def reads_xml(self, entry: Entry) -> bool:
         """Whether the markup of XML files is removed, as that of pages is."""
-        return self.extractor.extraction.pages and _unpacked_name(entry).endswith(SUFFIXES)
+        return self.extractor.extraction.pages and unpacked_name(entry.name).endswith(SUFFIXES)
 
     @cached_property
     def kinds(self) -> set[str]:
@@ -274,13 +283,13 @@ class FolderSource(Source):
 
     def read(self, entries: Sequence[Entry]) -> list[Extracted]:
         """The text of each file, or the reason why there is none."""
-        pages: dict[int, Page] = {}
-        texts: list[Extracted] = []
-        for i, entry in enumerate(entries):
-            content = self._opened(entry)
-            if isinstance(content, Page):
-                pages[i] = content
-            texts.append(content if isinstance(content, Extracted) else Extracted(None))
+        return self._extracted(entries, [self._opened(entry) for entry in entries])
+
+    def _extracted(
+        self, entries: Sequence[Entry], contents: Sequence[Page | Extracted]
+    ) -> list[Extracted]:
+        pages = {i: content for i, content in enumerate(contents) if isinstance(content, Page)}
+        texts = [one if isinstance(one, Extracted) else Extracted(None) for one in contents]
         for i, text in zip(pages, self.extractor.texts(list(pages.values())), strict=True):
             texts[i] = text
         if self.library:
@@ -317,9 +326,13 @@ class FolderSource(Source):
     def content(self, entry: Entry) -> bytes:
         return self.files.read_bytes(self.locate(entry))
 
+    @property
+    def chunk_files(self) -> int:
+        return CHUNK_PAGES if self.kinds else CHUNK_FILES
+
     def chunks(self, columns: Columns) -> Iterator[FolderChunk]:
         refuse_others(columns, self.names, f"the folder {self.file}")
-        start, size, most = 0, 0, CHUNK_PAGES if self.kinds else CHUNK_FILES
+        start, size, most = 0, 0, self.chunk_files
         for i, entry in enumerate(self.entries):
             if i > start and (size + entry.size > self.chunk_bytes or i - start >= most):
                 yield FolderChunk(self, self.entries[start:i], start + 1, columns)
@@ -343,7 +356,7 @@ class FolderSource(Source):
 
     def copy_files(self, keep: Mask, folder: Path) -> list[str]:
         """Copies the kept files and returns their places in the folder."""
-        places, entries = [], self._kept(keep)
+        places, entries = [], self.files_of(self._kept(keep))
         for entry in entries:
             place = free_place(folder, self.place(entry))
             (folder / place).parent.mkdir(parents=True, exist_ok=True)
@@ -354,6 +367,10 @@ class FolderSource(Source):
             places.append(place)
         self._check_unchanged(entries)
         return places
+
+    def files_of(self, entries: Sequence[Entry]) -> Sequence[Entry]:
+        """The files of some documents, each once."""
+        return entries
 
     def _copy(self, entry: Entry, to: Path) -> None:
         place = self.locate(entry)
@@ -441,10 +458,15 @@ def _referenced(text: Extracted, reference: Reference | None) -> Extracted:
     return replace(text, meta=reference.meta().over(text.meta)) if reference else text
 
 
-def _unpacked_name(entry: Entry) -> str:
+def unpacked_name(name: str) -> str:
     """The name in lower case, without the extension of a compression."""
-    stem, ending = os.path.splitext(entry.name.lower())
-    return stem if ending in CODECS else entry.name.lower()
+    stem, ending = os.path.splitext(name.lower())
+    return stem if ending in CODECS else name.lower()
+
+
+def is_mailbox(name: str) -> bool:
+    """Whether a file is an mbox by its name; Apple Mail has folders with a file ``mbox``."""
+    return unpacked_name(name).endswith(MBOX) or name.rpartition("/")[2] == MBOX[1:]
 
 
 def _weight(entry: Entry) -> int:
@@ -539,7 +561,7 @@ class FileSource(FolderSource):
     def locate(self, entry: Entry) -> Place:  # noqa: ARG002 (as of a folder)
         return self.path
 
-    def path_of(self, row: int) -> str:  # noqa: ARG002 (as of a folder)
+    def path_of(self, row: int) -> str | None:  # noqa: ARG002 (as of a folder)
         return self.file.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
     def id_of(self, entry: Entry) -> str:

@@ -15,9 +15,9 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
-from xml.sax.saxutils import escape
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from neardup import schema
+from neardup.documents.mail import Mail
 from neardup.errors import InputError, NeardupError, UsageError
 from neardup.files import whole_file
 
@@ -36,6 +37,7 @@ FORMS = ("csv", "xlsx", "parquet")
 ENDINGS = {**{form: f".{form}" for form in FORMS}, "bibtex": ".bib", "ris": ".ris"}
 REFERENCES = (ENDINGS["bibtex"], ENDINGS["ris"])
 TITLE = "title"
+FAMILY = ("family", "attachment")  # of mail: a duplicate may be in another family than its original
 _DECIDED = ("decision", "reason", "kept_id", "score", "kind", "cluster")
 
 
@@ -96,7 +98,9 @@ def write_tables(tables: Mapping[str, pa.Table], part: Path, path: Path) -> None
 
 def export_table(result: Result, title: str | None = None) -> pa.Table:
     decisions = result.decisions
-    known = {"path": pa.array(_paths(result), pa.large_string()), **stated(result, title)}
+    family = FAMILY if _has_mail(result) else ()
+    found = stated(result, title, ("url", *family))
+    known = {"path": pa.array(_paths(result), pa.large_string()), **found}
     columns = {
         "id": decisions["id"],
         "path": known["path"],
@@ -104,6 +108,7 @@ def export_table(result: Result, title: str | None = None) -> pa.Table:
         "title": known["title"],
         "url": known["url"],
         "source": decisions["source"],
+        **{name: known[name] for name in family},
         **{name: decisions[name] for name in _DECIDED},
         "copies": _copies(decisions),
         **_of_kept(decisions, known | {"source": decisions["source"]}),
@@ -117,7 +122,13 @@ def _of_kept(decisions: pa.Table, known: Mapping[str, Any]) -> dict[str, pa.Arra
     place = pc.index_in(
         decisions["kept_id"].combine_chunks(), _kept_ids(decisions), skip_nulls=True
     )
-    return {f"kept_{name}": known[name].take(place) for name in ("path", "title", "url", "source")}
+    names = ("path", "title", "url", "source", *(known.keys() & FAMILY[:1]))
+    return {f"kept_{name}": known[name].take(place) for name in names}
+
+
+def _has_mail(result: Result) -> bool:
+    documents = result.collection_if_there()
+    return any(isinstance(source, Mail) for source in (documents.sources if documents else ()))
 
 
 def _kept_ids(decisions: pa.Table) -> pa.Array:

@@ -220,11 +220,14 @@ def make_result(
 def _inputs(collection: Collection) -> list[dict[str, str] | None]:
     """The inputs as the user named them, with their absolute paths; None for inputs that cannot be
     read again."""
+    addresses = (getattr(source, "again", None) for source in collection.sources)
+    places = [
+        _from_anywhere(path) if path else again
+        for path, again in zip(collection.paths, addresses, strict=True)
+    ]
     return [
-        {"source": name, "file": file, "path": _from_anywhere(path)} if path else None
-        for name, file, path in zip(
-            collection.inputs.names, collection.files, collection.paths, strict=True
-        )
+        {"source": name, "file": file, "path": place} if place else None
+        for name, file, place in zip(collection.inputs.names, collection.files, places, strict=True)
     ]
 
 

@@ -88,7 +88,7 @@ def _plain_output(output: Any) -> Any:
     """Beside a page, the text of an object says less, and may hold its address in memory."""
     if "execution_count" in output:
         output.execution_count = None
-    if "text/html" in output.get("data", {}):
+    if {"text/html", "image/svg+xml"} & {*output.get("data", {})}:
         output.data.pop("text/plain", None)
     return output
 

@@ -104,11 +104,12 @@ run_options = shared.with_options(
     ),
     click.option(
         "--export",
-        metavar="csv|xlsx|parquet",
+        metavar="csv|xlsx|parquet|bibtex|ris",
         multiple=True,
-        type=click.Choice(["csv", "xlsx", "parquet"]),
+        type=click.Choice(["csv", "xlsx", "parquet", "bibtex", "ris"]),
         help="Also write OUT/export.*, a table for colleagues with one row for each document: "
-        "path, title, decision, kept_id, score, kind, cluster, copies. Repeatable.",
+        "path, title, decision, kept_id, score, kind, cluster, copies. bibtex and ris list the "
+        "kept documents for reference managers. Repeatable.",
     ),
     shared.overwrite_run_option,
     shared.json_option,
@@ -148,17 +149,8 @@ run_options = shared.with_options(
     ),
     shared.workers_option,
     shared.memory_option,
-    click.option(
-        "--engine",
-        metavar="local|spark",
-        help="Run on this machine or on Spark.  [default: local]",
-    ),
-    click.option(
-        "--master",
-        metavar="URL",
-        help="Spark master, such as local[4], yarn or spark://HOST:7077.  [default: Spark's own "
-        "configuration]",
-    ),
+    shared.engine_option,
+    shared.master_option,
     shared.max_pairs_option,
     shared.accept_rejected_option,
     shared.debug_option,

@@ -19,7 +19,7 @@ SOURCES = ("src", "tests", "benchmarks", "tools", "Makefile")
 OTHERS = {"text_dedup"}  # modules of other tools, on the page for people who come from them
 COMMAND = re.compile(r"python -m ([\w.]+)([^`\n#;|)]*)")
 TARGET = re.compile(r"(?:`|=1 |^)make ([a-z]+)(?=`|\s*$|\s+#)", re.MULTILINE)
-ONLY_WITH = {"export.*", "actions.parquet"}  # written where a policy is given
+ONLY_WITH = {"signatures.arrow", "export.*", "actions.parquet"}  # written where a policy is given
 
 
 @cache

@@ -38,6 +38,7 @@ LAYERS = (
     ("labels",),
     ("evaluation",),
     ("papers",),
+    ("integrations",),
     ("web",),
     ("cli",),
     ("__main__",),

@@ -1,19 +1,24 @@
 """The pages of the site: what ``make docs`` gives to MkDocs (or Zensical) as their folder.
 
 The pages link to each other as they stand in the repository, so the folder has the same layout, and
-no link is rewritten. The one page that is made here is the API reference, because the lines that
-mkdocstrings reads (``::: neardup.dedup``) would mean nothing to a reader of the repository.
+links stay as they are; only the tutorials are notebooks there and pages here. The API reference is
+made here, because the lines that mkdocstrings reads (``::: neardup.dedup``) would mean nothing to a
+reader of the repository.
 """
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "build" / "pages"  # docs_dir of mkdocs.yml
 API = Path("docs") / "api.md"
+LLMS = "llms.txt"  # looked for at the root of a site
 API_HEAD = """\
 # API reference
 
@@ -29,7 +34,39 @@ def copied(target: Path = PAGES) -> None:
         shutil.copytree(ROOT / folder, target / folder)
     for file in (*ROOT.glob("*.md"), ROOT / "LICENSE"):
         shutil.copy2(file, target)
+    listed = (ROOT / "docs" / LLMS).read_text("utf-8").replace("](", "](docs/")
+    (target / LLMS).write_text(listed.replace(".md)", ".html)"), "utf-8")
     (target / API).write_text(reference(), "utf-8")
+    for notebook in sorted((target / "docs" / "tutorials").glob("*.ipynb")):
+        shown = markdown(json.loads(notebook.read_text("utf-8")))
+        notebook.with_suffix(".md").write_text(shown, "utf-8")
+    for page in target.rglob("*.md"):
+        page.write_text(page.read_text("utf-8").replace(".ipynb)", ".md)"), "utf-8")
+
+
+def markdown(notebook: dict[str, Any]) -> str:
+    """A notebook as a page: its text, its code, and below each cell what it shows."""
+    parts = []
+    for cell in notebook["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+        else:
+            parts += _code(source), *map(_output, cell["outputs"])
+    return "\n\n".join(parts) + "\n"
+
+
+def _code(source: str) -> str:
+    """Code as a reader types it: a cell of shell commands without the word that makes it one."""
+    language, code = ("sh", source[7:]) if source.startswith("%%bash\n") else ("python", source)
+    return f"```{language}\n{code}\n```"
+
+
+def _output(output: dict[str, Any]) -> str:
+    data = output.get("data", {})
+    if html := data.get("text/html") or data.get("image/svg+xml"):
+        return re.sub(r"\n\s*\n", "\n", "".join(html))  # a blank line would end the block
+    return "```text\n" + "".join(data.get("text/plain") or output["text"]).strip("\n") + "\n```"
 
 
 def reference() -> str:

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <limits>
+
 #include "bindings/bindings.hpp"
 #include "documents/id_set.hpp"
 #include "matching/average_link.hpp"
@@ -13,12 +16,12 @@ using namespace nb::literals;
 template <typename T>
 using InOut = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-static nb::tuple shared_groups(In<uint64_t> keys, In<int64_t> offsets, In<int32_t> probes) {
+static nb::tuple shared_groups(In<uint64_t> keys, In<int64_t> offsets, In<int32_t> probes, size_t share, size_t shares) {
     neardup::Groups groups;
     groups.ends = {0};
     {
         nb::gil_scoped_release free;
-        neardup::shared_groups(keys.data(), offsets.data(), probes.data(), probes.size(), groups);
+        neardup::shared_groups(keys.data(), offsets.data(), probes.data(), probes.size(), share, shares, groups);
     }
     return nb::make_tuple(give(std::move(groups.members)), give(std::move(groups.probes)),
                           give(std::move(groups.ends)));
@@ -134,11 +137,12 @@ static void count_features(In<uint32_t> features, InOut<uint8_t> counts) {
 }
 
 static nb::tuple sharing_pairs(In<int64_t> members, In<uint8_t> looks, In<int64_t> offsets, size_t documents, int32_t least,
-                               size_t most) {
+                               size_t most, size_t first, size_t last) {
     neardup::SharingPairs out;
     {
         nb::gil_scoped_release free;
-        neardup::sharing_pairs(members.data(), looks.data(), offsets.data(), offsets.size() - 1, documents, least, most, out);
+        neardup::sharing_pairs(members.data(), looks.data(), offsets.data(), offsets.size() - 1, documents, least, most, first,
+                               std::min(last, documents), out);
     }
     return nb::make_tuple(give(std::move(out.a)), give(std::move(out.b)), give(std::move(out.shared)),
                           give(std::move(out.capped)));
@@ -213,14 +217,15 @@ static Out<int64_t> add_ids(neardup::IdSet &ids, In<uint64_t> digests) {
 
 void bind_matching(nb::module_ &m) {
     nb::class_<neardup::IdSet>(m, "IdSet").def(nb::init<>()).def("add", &add_ids, "digests"_a);
-    m.def("shared_groups", &shared_groups, "keys"_a, "offsets"_a, "probes"_a);
+    m.def("shared_groups", &shared_groups, "keys"_a, "offsets"_a, "probes"_a, "share"_a = 0, "shares"_a = 1);
     m.def("group_pairs", &group_pairs, "members"_a, "probes"_a, "offsets"_a, "budget"_a);
     m.def("shared_keys", &shared_keys, "keys"_a, "offsets"_a, "probes"_a, "a"_a, "b"_a);
     m.def("share_key", &share_key, "keys"_a, "offsets"_a, "probes"_a, "a"_a, "b"_a);
     m.def("distinct_groups", &distinct_groups, "members"_a, "probes"_a, "offsets"_a);
     bind_hot_walk(m);
     m.def("count_features", &count_features, "features"_a, "counts"_a);
-    m.def("sharing_pairs", &sharing_pairs, "members"_a, "looks"_a, "offsets"_a, "documents"_a, "least"_a, "most"_a = 0);
+    m.def("sharing_pairs", &sharing_pairs, "members"_a, "looks"_a, "offsets"_a, "documents"_a, "least"_a, "most"_a = 0,
+          "first"_a = 0, "last"_a = std::numeric_limits<size_t>::max());
     m.def("larger_pairs", &larger_pairs, "members"_a, "looks"_a, "offsets"_a, "least"_a, "most_counted"_a,
           "most_pairs"_a);
     m.def("average_link", &average_link, "weights"_a, "a"_a, "b"_a, "score"_a, "least"_a);

@@ -69,12 +69,15 @@ constexpr int kMostPartBits = 4;
 
 }  // namespace
 
-void shared_groups(const uint64_t *keys, const int64_t *offsets, const int32_t *probes, size_t documents, Groups &out) {
+void shared_groups(const uint64_t *keys, const int64_t *offsets, const int32_t *probes, size_t documents, size_t share,
+                   size_t shares, Groups &out) {
     const size_t total = documents ? static_cast<size_t>(offsets[documents] - offsets[0]) : 0;
-    const int part_bits = std::clamp<int>(std::bit_width(total / kPartEntries), 0, kMostPartBits);
+    const int least_bits = std::bit_width(shares - 1);
+    const int part_bits = std::clamp<int>(std::bit_width(total / kPartEntries), least_bits, std::max(kMostPartBits, least_bits));
+    const uint64_t parts = uint64_t{1} << part_bits;
     std::vector<Entry> entries, scratch;
     entries.reserve((total >> part_bits) + (total >> (part_bits + 4)) + 16);
-    for (uint64_t part = 0; part < uint64_t{1} << part_bits; ++part) {
+    for (uint64_t part = parts * share / shares; part < parts * (share + 1) / shares; ++part) {
         entries.clear();
         for (size_t d = 0; d < documents; ++d)
             for (int64_t k = offsets[d]; k < offsets[d + 1]; ++k)

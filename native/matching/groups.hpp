@@ -14,8 +14,10 @@ struct Groups {
 };
 
 // Document d has keys[offsets[d] .. offsets[d+1]), of which the first probes[d] are probes. The key space is processed
-// in parts, so that additional memory is a fraction of the input.
-void shared_groups(const uint64_t *keys, const int64_t *offsets, const int32_t *probes, size_t documents, Groups &out);
+// in parts, so that additional memory is a fraction of the input. `share` of `shares` gets its own range of keys: the
+// groups of all shares in order are those of one call, so that threads can take one each.
+void shared_groups(const uint64_t *keys, const int64_t *offsets, const int32_t *probes, size_t documents, size_t share,
+                   size_t shares, Groups &out);
 
 // distinct[g] = 1 for the first of all groups with the same entries; similar documents share many keys.
 void distinct_groups(const int64_t *members, const uint8_t *probes, const int64_t *offsets, size_t groups,

@@ -5,29 +5,33 @@
 namespace neardup {
 namespace {
 
-// The groups of each document, with its flag in the lowest bit: begins[d] .. begins[d + 1] in `of`.
-void groups_of(const int64_t *members, const uint8_t *looks, const int64_t *offsets, size_t groups, size_t documents,
-               std::vector<int64_t> &begins, std::vector<uint64_t> &of) {
-    begins.assign(documents + 1, 0);
-    for (int64_t i = 0; i < offsets[groups]; ++i) ++begins[static_cast<size_t>(members[i]) + 1];
-    for (size_t d = 0; d < documents; ++d) begins[d + 1] += begins[d];
-    of.resize(static_cast<size_t>(offsets[groups]));
+// The groups of each document from `first` to `last`, with its flag in the lowest bit: those of document d are
+// begins[d - first] .. begins[d - first + 1] in `of`.
+void groups_of(const int64_t *members, const uint8_t *looks, const int64_t *offsets, size_t groups, size_t first,
+               size_t last, std::vector<int64_t> &begins, std::vector<uint64_t> &of) {
+    const size_t count = last - first;
+    begins.assign(count + 1, 0);
+    const auto place = [&](int64_t i) { return static_cast<size_t>(members[i]) - first; };  // large for those before
+    for (int64_t i = 0; i < offsets[groups]; ++i)
+        if (place(i) < count) ++begins[place(i) + 1];
+    for (size_t d = 0; d < count; ++d) begins[d + 1] += begins[d];
+    of.resize(static_cast<size_t>(begins[count]));
     std::vector<int64_t> next(begins.begin(), begins.end() - 1);
     for (size_t g = 0; g < groups; ++g)
         for (int64_t i = offsets[g]; i < offsets[g + 1]; ++i)
-            of[static_cast<size_t>(next[static_cast<size_t>(members[i])]++)] = uint64_t{g} << 1 | (looks[i] != 0);
+            if (place(i) < count) of[static_cast<size_t>(next[place(i)]++)] = uint64_t{g} << 1 | (looks[i] != 0);
 }
 
 }  // namespace
 
 void sharing_pairs(const int64_t *members, const uint8_t *looks, const int64_t *offsets, size_t groups, size_t documents, int32_t least,
-                   size_t most, SharingPairs &out) {
+                   size_t most, size_t first, size_t last, SharingPairs &out) {
     std::vector<int64_t> begins;
     std::vector<uint64_t> of;
-    groups_of(members, looks, offsets, groups, documents, begins, of);
+    groups_of(members, looks, offsets, groups, first, last, begins, of);
     MostShared shared(documents);
-    for (size_t d = 0; d < documents; ++d) {
-        for (int64_t i = begins[d]; i < begins[d + 1]; ++i) {
+    for (size_t d = first; d < last; ++d) {
+        for (int64_t i = begins[d - first]; i < begins[d - first + 1]; ++i) {
             const size_t g = of[static_cast<size_t>(i)] >> 1;
             const bool looking = of[static_cast<size_t>(i)] & 1;
             for (int64_t k = offsets[g]; k < offsets[g + 1] && static_cast<size_t>(members[k]) < d; ++k)
@@ -51,7 +55,7 @@ bool larger_pairs(const int64_t *members, const uint8_t *looks, const int64_t *o
     if (counted > most_counted) return false;
     std::vector<int64_t> begins, after(offsets, offsets + groups);  // after[g]: the first member not yet passed
     std::vector<uint64_t> of;
-    groups_of(members, looks, offsets, groups, documents, begins, of);
+    groups_of(members, looks, offsets, groups, 0, documents, begins, of);
     // Narrow, so that more of both stays in cache: nearly all of the time is spent on adding.
     const std::vector<uint32_t> narrow(members, members + offsets[groups]);
     std::vector<uint32_t> shared(documents);

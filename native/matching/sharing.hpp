@@ -19,8 +19,9 @@ struct SharingPairs {
 // Group g is members[offsets[g] .. offsets[g + 1]): the documents that have one feature, ascending.
 // A pair must share at least `least` features. A feature counts only if one of the two looks with it: `looks` has a
 // flag a member. Of the documents before it a document is paired with at most `most`, those that share most; 0 means all.
+// Pairs (a, b) are listed for first <= b < last, so that threads can take a range each.
 void sharing_pairs(const int64_t *members, const uint8_t *looks, const int64_t *offsets, size_t groups, size_t documents, int32_t least,
-                   size_t most, SharingPairs &out);
+                   size_t most, size_t first, size_t last, SharingPairs &out);
 
 // For documents that are numbered by the size of their sets: document a is paired with those after it that share at
 // least least[a] of the features with which a looks. Gives up and returns false if that takes more than `most_counted`

@@ -12,7 +12,7 @@ from cli.sample import DOCUMENTS, Run, edited, jsonl
 
 def test_a_run_is_built_on_without_its_documents(run: Run, docs: Path, tmp_path: Path) -> None:
     old, new = tmp_path / "old", tmp_path / "new"
-    assert run("dedup", docs, "-o", old).exit_code == 0
+    assert run("dedup", docs, "-o", old, "--signatures").exit_code == 0
     (old / "kept.jsonl").unlink()
     again = jsonl([{**DOCUMENTS[0], "id": "again"}, {"id": "other", "text": "nothing like it"}])
     done = run("dedup", "-", "-o", new, "--against", old, "--json", input=again)
@@ -36,7 +36,7 @@ def test_a_reference_can_be_looked_at(run: Run, docs: Path, tmp_path: Path) -> N
 
 
 def test_without_signatures_the_kept_files_serve(run: Run, docs: Path, tmp_path: Path) -> None:
-    run("dedup", docs, "-o", tmp_path / "old", "--no-signatures")
+    run("dedup", docs, "-o", tmp_path / "old")
     assert not (tmp_path / "old" / "signatures.arrow").exists()
     text = jsonl([{"id": "x", "text": DOCUMENTS[0]["text"]}])
     done = run("find", "-", "--against", tmp_path / "old", "--json", input=text)
@@ -46,7 +46,7 @@ def test_without_signatures_the_kept_files_serve(run: Run, docs: Path, tmp_path:
 def test_other_settings_are_refused_before_the_input_is_read(
     run: Run, docs: Path, tmp_path: Path
 ) -> None:
-    run("dedup", docs, "-o", tmp_path / "old", "--method", "shingles")
+    run("dedup", docs, "-o", tmp_path / "old", "--method", "shingles", "--signatures")
     asked = ("--method", "shingles", "--set", "words=3")
     done = run("find", docs, "--against", tmp_path / "old", *asked)
     assert done.exit_code == 1
@@ -62,13 +62,14 @@ def test_the_edited_one_is_found(run: Run, docs: Path) -> None:
 def test_an_annotated_run_stands_for_its_kept_documents(
     run: Run, docs: Path, tmp_path: Path
 ) -> None:
-    run("dedup", docs, "-o", tmp_path / "old", "--annotate")
+    run("dedup", docs, "-o", tmp_path / "old", "--annotate", "--signatures")
     text = jsonl([{"id": "x", "text": edited(2)}])
     done = run("dedup", "-", "-o", tmp_path / "new", "--against", tmp_path / "old", input=text)
     assert done.exit_code == 0
     rows = pq.read_table(tmp_path / "new" / "decisions.parquet").to_pylist()
     assert [row["kept_id"] for row in rows] == ["ref:fox"]
-    run("dedup", docs, "-o", tmp_path / "bare", "--annotate", "--no-signatures")
+    run("dedup", docs, "-o", tmp_path / "bare", "--annotate")
     refused = run("find", "-", "--against", tmp_path / "bare", input=text)
     assert refused.exit_code == 1
     assert "no signatures.arrow" in refused.stderr
+    assert "--signatures" in refused.stderr

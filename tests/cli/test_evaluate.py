@@ -72,6 +72,58 @@ def test_the_folder_holds_data_and_report(docs: Path, tmp_path: Path) -> None:
     assert (out / "evaluation.json").read_bytes() == before
 
 
+def test_auto_is_measured_beside_a_sweep(docs: Path, tmp_path: Path) -> None:
+    """The row of auto is what a run with --threshold auto finds; what has no threshold stays."""
+    methods = ("--method", "shingles", "--method", "exact", "--method", "raregrams")
+    arguments = (docs, "--group", "group", *methods, "--threshold", "auto", "-o", tmp_path / "out")
+    told = json.loads(evaluated(*arguments, "--thresholds", ".5,.9", "--json").stdout)
+    cuts = [(one["name"], [cut["value"] for cut in one["cuts"]]) for one in told["settings"]]
+    chosen = nd.find(docs, method="shingles", threshold="auto")
+    assert cuts == [
+        ("shingles", [0.5, 0.9]),
+        ("shingles", [pytest.approx(chosen.threshold)]),
+        ("exact", [None]),
+        ("raregrams", [0.5, 0.9]),
+        ("raregrams", [None]),
+    ]
+    assert told["settings"][1]["cuts"][0]["predicted"] == len(chosen.pairs)
+    table = pq.read_table(tmp_path / "out" / "sweep.parquet")
+    assert table["auto"].to_pylist() == [False, False, True, False, False, False, True]
+    alone = evaluated(docs, "--group", "group", *methods[:4], "--threshold", "auto", "--json")
+    recommended = json.loads(alone.stdout)["recommendation"]
+    assert recommended["command"].endswith("--method shingles --threshold auto -o OUT")
+    refused = evaluated(docs, "--group", "group", "--method", "exact", "--threshold", "auto")
+    assert "exact has no threshold to choose" in refused.stderr
+
+
+def test_recipes_are_named_in_tables_and_commands(docs: Path) -> None:
+    arguments = ("--recipe", "charikar2002", "--recipe", "broder1997", "--set", "text.case=keep")
+    told = json.loads(evaluated(docs, "--group", "group", *arguments, "--sweep", "--json").stdout)
+    assert [one["method"] for one in told["settings"]] == [
+        "charikar2002 text.case=keep",
+        "broder1997 text.case=keep",
+    ]
+    assert f"neardup dedup {docs} --recipe " in told["recommendation"]["command"]
+
+
+def test_tables_and_figures_for_an_article(docs: Path, tmp_path: Path) -> None:
+    names = ("a.csv", "a.tex", "a.svg", "a.pdf", "a.xlsx")
+    exports = [word for name in names for word in ("--export", tmp_path / name)]
+    arguments = (docs, "--group", "group", "--method", "shingles", "--recipe", "charikar2002")
+    done = evaluated(*arguments, "--thresholds", ".5,.9", *exports)
+    assert done.exit_code == 0, done.output
+    rows = (tmp_path / "a.csv").read_text("utf-8").splitlines()
+    assert rows[0].startswith('"method","parameter","value","threshold","predicted","tp",')
+    assert len(rows) == 1 + 2 + 11
+    latex = (tmp_path / "a.tex").read_text("utf-8")
+    assert latex.count(r" \\") == 1 + 2  # the head, and each setting once
+    assert latex.count(r"\textbf{charikar2002}") + latex.count(r"\textbf{shingles}") == 1
+    assert "charikar2002" in (tmp_path / "a.svg").read_text("utf-8")
+    assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF-")
+    refused = evaluated(*arguments, "--export", tmp_path / "a.doc")
+    assert "expected a name that ends with .csv, .xlsx, .parquet, .tex, .svg" in refused.stderr
+
+
 def test_a_wish_sweeps(docs: Path) -> None:
     done = evaluated(docs, "--group", "group", "--recommend", "recall=.9", "--json")
     told = json.loads(done.stdout)

@@ -17,7 +17,7 @@ from cli.sample import Run
 TEXT = "The council of the town decided on Monday to rebuild the old bridge over the river {}."
 MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 ROWS: list[Any] = [
-    {"id": "a", "title": "=HYPERLINK(1)", "text": TEXT.format("soon")},
+    {"id": "a", "title": "=HYPERLINK(1)", "url": "http://x/a", "text": TEXT.format("soon")},
     {"id": "-b", "title": "tab\x01 _x0041_ & <b>", "text": TEXT.format("soon")},
     {"id": "c", "title": None, "text": "A wholly different story about gardens in spring."},
     {"id": "d", "text": 7},
@@ -50,6 +50,9 @@ def test_every_document_is_one_row_and_copies_sum(result: nd.Result, tmp_path: P
     ]
     assert [row["title"] for row in rows] == [ROWS[0]["title"], ROWS[1]["title"], None, None]
     assert (rows[1]["kept_id"], rows[1]["kind"], rows[1]["score"]) == ("a", "identical", 1)
+    other = [rows[1][f"kept_{name}"] for name in ("path", "title", "url", "source")]
+    assert other == ["input", "=HYPERLINK(1)", "http://x/a", "input"]
+    assert rows[0]["kept_path"] is None
     counts = result.counts
     assert sum(row["copies"] or 0 for row in rows) == counts.documents - counts.rejected
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import neardup as nd
 from neardup.documents import Collection, Columns, collect
 from neardup.documents.lists import ListSource, SpooledRows
-from neardup.errors import ColumnError, InputError
+from neardup.errors import ColumnError
 
 WORDS = "one two three four five six seven eight nine ten"
 ROWS = [
@@ -39,9 +39,31 @@ def test_dataset_gives_a_dataset(tmp_path: Path) -> None:
     assert pq.read_table(tmp_path / "out" / "kept.parquet").column("id").to_pylist() == [1, 2]
     with pytest.raises(ColumnError, match="'body' is not in"):
         list(collect(rows).chunks(Columns("body")))
-    with pytest.raises(InputError, match="Cannot read a DatasetDict") as error:
-        collect(datasets.DatasetDict(train=rows))
-    assert "split" in (error.value.hint or "")
+
+
+def test_splits_are_compared_with_each_other_and_stay_apart() -> None:
+    datasets = pytest.importorskip("datasets")
+    rows = datasets.Dataset.from_list(ROWS)
+    splits = datasets.DatasetDict(train=rows.select([0, 1]), test=rows.select([2]))
+    kept = nd.dedup(splits).kept
+    assert isinstance(kept, datasets.DatasetDict)
+    assert {name: split["id"][:] for name, split in kept.items()} == {"train": [3, 1], "test": []}
+    annotated = nd.dedup(splits).annotated
+    assert isinstance(annotated, datasets.DatasetDict)
+    assert annotated["test"]["kept_id"][:] == ["3"]
+    flowing = datasets.IterableDatasetDict(
+        {name: split.to_iterable_dataset() for name, split in splits.items()}
+    )
+    assert nd.dedup(flowing).kept == {"train": ROWS[:2], "test": []}
+
+
+def test_a_stream_is_filtered_by_an_index() -> None:
+    """Row by row, as a streaming dataset is used."""
+    datasets = pytest.importorskip("datasets")
+    stream = datasets.Dataset.from_list(ROWS[:3]).to_iterable_dataset()
+    with nd.Index.open("memory:", method="exact") as index:
+        kept = stream.filter(lambda row: index.add(row) is None)
+        assert [row["id"] for row in kept] == [3, 1]
 
 
 def test_iterable_dataset_gives_a_list() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import neardup as nd
 from neardup.documents import Columns, collect
-from neardup.documents.feeds import is_feed
+from neardup.documents.news_items import is_feed
 from neardup.errors import ColumnError, UnreadableError
 
 PIER = (
@@ -151,3 +151,93 @@ def test_a_column_that_items_lack(folder: Path) -> None:
 def test_what_a_feed_is(head: str, answer: bool) -> None:
     assert is_feed(head.encode()) is answer
     assert is_feed(head.encode("utf-16")) is answer or "RDF" in head
+
+
+NITF = """<!DOCTYPE nitf SYSTEM "http://www.nitf.org/nitf-3-4.dtd"><nitf xml:lang="en"><head>
+<docdata><doc-id id-string="wire-{0}"/><date.issue norm="20240305T100000Z"/>
+<doc.copyright holder="The Wire"/></docdata><pubdata ex-ref="http://x/{0}"/></head><body><body.head>
+<hedline><hl1>Pier {0}</hl1></hedline><byline>Jo Roe</byline></body.head>
+<body.content><p>{1}</p></body.content></body></nitf>"""
+NEWSML = """<newsItem xmlns="http://iptc.org/std/nar/2006-10-01/" guid="tag:x,{0}" xml:lang="en">
+<itemMeta><itemClass qcode="ninat:text"/><provider><name>Agency</name></provider>
+<versionCreated>2024-03-05T10:00:00Z</versionCreated></itemMeta>
+<contentMeta><headline>Headline {0}</headline></contentMeta>
+<contentSet><inlineXML>{1}</inlineXML></contentSet></newsItem>"""
+XHTML = """<html xmlns="http://www.w3.org/1999/xhtml"><head><title>t</title></head>
+<body><p>{}</p></body></html>"""
+MESSAGE = """<newsMessage xmlns="http://iptc.org/std/nar/2006-10-01/"><header/><itemSet>{}
+<packageItem guid="p"/></itemSet></newsMessage>"""
+SITEMAP = """<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"
+ xmlns:n="http://www.google.com/schemas/sitemap-news/0.9"><url><loc>http://x/1</loc><n:news>
+<n:publication><n:name>Paper</n:name><n:language>en</n:language></n:publication>
+<n:publication_date>2024-03-05</n:publication_date><n:title>{}</n:title></n:news></url></urlset>"""
+OAI = """<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><ListRecords><record><header>
+<identifier>oai:x:1</identifier><datestamp>2024-03-05</datestamp></header><metadata>
+<dc xmlns="http://www.openarchives.org/OAI/2.0/oai_dc/" xmlns:d="http://purl.org/dc/elements/1.1/">
+<d:title>A title</d:title><d:creator>Roe, J.</d:creator><d:creator>Doe, K.</d:creator>
+<d:description>{}</d:description><d:identifier>https://doi.org/10.1/x</d:identifier></dc></metadata>
+</record><record><header status="deleted"><identifier>oai:x:2</identifier></header></record>
+</ListRecords></OAI-PMH>"""
+
+
+def written(folder: Path, **files: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    for name, content in files.items():
+        (folder / f"{name}.xml").write_text(content)
+    return folder
+
+
+def test_news_of_every_format_is_compared_by_its_text(tmp_path: Path) -> None:
+    inside = NITF.format(9, PIER).partition(">")[2]
+    items = NEWSML.format(1, XHTML.format(PIER)) + NEWSML.format(2, inside)
+    others = {"sitemap": SITEMAP.format(PIER), "oai": OAI.format(PIER)}
+    folder = written(tmp_path / "news", message=MESSAGE.format(items), **others)
+    result = nd.dedup(folder, method="exact")
+    assert (result.counts.kept, result.counts.duplicates, result.counts.rejected) == (1, 3, 1)
+    found = {row["id"].partition("#")[2]: row for row in result.decisions.to_pylist()}
+    assert found["oai:x:2"]["reason"] == "item has no text"
+    result.save(tmp_path / "out")
+    (line,) = [json.loads(line) for line in (tmp_path / "out/kept.jsonl").read_text().splitlines()]
+    about = {name: line[name] for name in ("text", "title", "date", "lang", "feed")}
+    assert about == {
+        "text": PIER,
+        "title": "Headline 1",
+        "date": "2024-03-05T10:00:00+00:00",
+        "lang": "en",
+        "feed": "Agency",
+    }
+    names = Columns(extra=("title", "author", "url", "feed"))
+    records = [chunk.read().records.to_pylist() for chunk in collect(folder).chunks(names)]
+    by_title = {row["title"]: row for rows in records for row in rows}
+    assert by_title[PIER]["feed"] == "Paper"
+    assert by_title["A title"]["author"] == "Roe, J.; Doe, K."
+    assert by_title["A title"]["url"] == "https://doi.org/10.1/x"
+
+
+def test_an_article_in_xml_is_a_file_with_metadata(tmp_path: Path) -> None:
+    one = NEWSML.format(3, XHTML.format(SNOW))
+    folder = written(tmp_path / "news", a=NITF.format(1, PIER), b=NITF.format(2, PIER), c=one)
+    names = Columns(extra=("title", "author", "date", "url"))
+    (batch,) = [chunk.read() for chunk in collect(folder).chunks(names)]
+    first, _, last = batch.records.to_pylist()
+    assert first == {
+        "row": 1,
+        "id": "a.xml",
+        "text": PIER,
+        "title": "Pier 1",
+        "author": "Jo Roe",
+        "date": "2024-03-05T10:00:00+00:00",
+        "url": "http://x/1",
+    }
+    assert (last["text"], last["title"]) == (SNOW, "Headline 3")
+    nd.dedup(folder, method="exact").save(tmp_path / "out")
+    assert (tmp_path / "out/kept.txt").read_text() == "a.xml\nc.xml\n"
+    assert (tmp_path / "out/kept/a.xml").read_text() == NITF.format(1, PIER)
+
+
+def test_items_in_items_are_none(tmp_path: Path) -> None:
+    deep = "<record>" * 150 + "x" + "</record>" * 150
+    folder = written(tmp_path / "oai", a=f"<OAI-PMH><ListRecords>{deep}</ListRecords></OAI-PMH>")
+    with pytest.raises(UnreadableError, match="there is no item in it"):
+        nd.dedup(written(folder, b="<newsMessage/>") / "b.xml", method="exact")
+    assert nd.dedup(folder, method="exact").counts.documents == 2

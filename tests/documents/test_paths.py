@@ -51,7 +51,7 @@ def test_globs_are_sorted_and_files_read_once(
         ("*.none", "No file matches", "sub-folders"),
         ("folder", "holds no files", "hidden"),
         ("shards", "only files of many documents", "use a glob such as"),
-        ("a.odt", "unknown format; expected .jsonl", "rename"),
+        ("a.xls", "unknown format; expected .jsonl", "rename"),
         ("plain", "unknown format", "rename"),
         ("a.gz", "unknown format", "rename"),
         ("bad.jsonl.gz", "Cannot read", "whole and readable"),
@@ -61,7 +61,7 @@ def test_what_cannot_be_opened(tmp_path: Path, name: str, message: str, hint: st
     (tmp_path / "folder").mkdir()
     (tmp_path / "shards").mkdir()
     (tmp_path / "shards" / "1.jsonl.gz").write_bytes(LINE)
-    for file in ("a.odt", "plain", "a.gz", "bad.jsonl.gz"):
+    for file in ("a.xls", "plain", "a.gz", "bad.jsonl.gz"):
         (tmp_path / file).write_bytes(LINE)
     with pytest.raises(InputError, match=message) as error:
         collect(tmp_path / name)

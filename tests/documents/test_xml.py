@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
-from neardup.documents.xml import xml_text
+from neardup.documents.news_items import xml_document as xml_text
 
 
 @pytest.mark.parametrize(

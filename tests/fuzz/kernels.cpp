@@ -529,7 +529,7 @@ void groups(const Input &in, Digest &out) {
     const auto probes = in.probes(sets.offsets);
     Groups found;
     found.ends = {0};
-    shared_groups(sets.values.data(), sets.offsets.data(), probes.data(), sets.size(), found);
+    shared_groups(sets.values.data(), sets.offsets.data(), probes.data(), sets.size(), 0, 1, found);
     check_rows(found.ends, found.members);
     const size_t count = found.ends.size() - 1;
     std::vector<uint8_t> distinct(count), shared(in.a.size());
@@ -539,7 +539,7 @@ void groups(const Input &in, Digest &out) {
     share_key(sets.values.data(), sets.offsets.data(), probes.data(), in.a.data(), in.b.data(), in.a.size(), shared.data());
     SharingPairs sharing;
     std::vector<uint8_t> looks(found.members.size(), 1);
-    sharing_pairs(found.members.data(), looks.data(), found.ends.data(), count, sets.size(), 1 + static_cast<int32_t>(in.number(0, 2)), in.number(2, 2), sharing);
+    sharing_pairs(found.members.data(), looks.data(), found.ends.data(), count, sets.size(), 1 + static_cast<int32_t>(in.number(0, 2)), in.number(2, 2), 0, sets.size(), sharing);
     SharingPairs larger;
     const std::vector<int32_t> least(sets.size(), 1 + static_cast<int32_t>(in.number(0, 2)));
     larger_pairs(found.members.data(), looks.data(), found.ends.data(), count, sets.size(), least.data(), 1000, 1000, larger);

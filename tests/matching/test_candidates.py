@@ -12,7 +12,7 @@ from neardup.matching.candidates import Groups, distinct, pairs_within, share_ke
 from neardup.schema import Ragged
 from reference import matching as twin
 
-KEY = st.integers(0, 12) | st.integers(0, 12).map(lambda k: k * 0x0101_0101_0101_0101)
+KEY = st.integers(0, 12) | st.integers(0, 12).map(lambda k: k * 0x1111_1111_1111_1111)
 KEYS = st.lists(st.lists(KEY, max_size=6), max_size=14)
 
 
@@ -35,10 +35,10 @@ def keys_and_probes(draw: st.DrawFn) -> tuple[list[list[int]], list[int]]:
     return keys, [draw(st.integers(0, len(own))) for own in keys]
 
 
-@given(keys_and_probes())
-def test_groups_equal_twin(given: tuple[list[list[int]], list[int]]) -> None:
+@given(keys_and_probes(), st.integers(1, 5))
+def test_groups_equal_twin(given: tuple[list[list[int]], list[int]], workers: int) -> None:
     keys, probes = given
-    groups = share_keys(ragged(keys), np.array(probes, np.int32))
+    groups = share_keys(ragged(keys), np.array(probes, np.int32), workers=workers)
     expected = twin.shared_groups(keys, probes)
     assert as_dicts(groups) == [expected[key] for key in sorted(expected)]  # in key order
     for g in range(len(groups)):

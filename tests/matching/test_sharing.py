@@ -7,19 +7,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import _native
-from neardup.schema import offsets_of
+from neardup.matching.candidates import Groups
+from neardup.matching.shared_keys import sharing_pairs
+from neardup.schema import Ragged, offsets_of
 from reference import rarity as twin
 
 GROUPS = st.lists(st.sets(st.integers(0, 11), min_size=2), max_size=20)
 
 
-@given(GROUPS, st.integers(1, 6), st.sets(st.integers(0, 11)))
-def test_pairs_equal_twin(groups: list[set[int]], least: int, silent: set[int]) -> None:
+@given(GROUPS, st.integers(1, 6), st.sets(st.integers(0, 11)), st.integers(1, 4))
+def test_pairs_equal_twin(
+    groups: list[set[int]], least: int, silent: set[int], workers: int
+) -> None:
     """Some documents look with none of their features."""
     members = np.array([d for group in groups for d in sorted(group)], np.int64)
     offsets = offsets_of(np.array([len(group) for group in groups], np.int64))
     looks = np.array([d not in silent for d in members.tolist()], np.uint8)
-    a, b, shared, _ = _native.sharing_pairs(members, looks, offsets, 12, least)
+    given = Groups(Ragged(members, offsets), looks)
+    a, b, shared, _ = sharing_pairs(given, 12, least, workers=workers)
     assert np.all(a < b)
     assert np.all(np.diff(b) >= 0)
     made = dict(zip(zip(a.tolist(), b.tolist(), strict=True), shared.tolist(), strict=True))

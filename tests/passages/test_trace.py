@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import neardup as nd
-from documents.extraction.test_docx import docx, paragraph
+from documents.extraction.office_files import docx, paragraph
 from documents.extraction.test_pdf import pdf
 from neardup.cli import main
 from passages.material import documents_of, jsonl, prose

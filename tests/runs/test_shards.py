@@ -74,7 +74,7 @@ def test_policies_and_annotations_too(run: Run, shards: list[Path], tmp_path: Pa
 
 def test_a_run_is_built_on_the_files(run: Run, shards: list[Path], tmp_path: Path) -> None:
     out = tmp_path / "out"
-    run("dedup", *shards, "-o", out, "--no-signatures")
+    run("dedup", *shards, "-o", out)
     assert nd.dedup(shards, against=out).counts.duplicates == 16
 
 

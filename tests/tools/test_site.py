@@ -12,7 +12,7 @@ import yaml
 
 import neardup as nd
 from pages import PAGES, ROOT
-from tools import site
+from tools import notebooks, site
 
 CONFIGURATION = (ROOT / "mkdocs.yml").read_text("utf-8")
 
@@ -31,7 +31,8 @@ def listed(entry: Any) -> Iterator[str]:
 
 
 def test_every_page_is_in_the_navigation_once() -> None:
-    pages = [page.relative_to(ROOT).as_posix() for page in PAGES]
+    tutorials = [path.with_suffix(".md") for path in notebooks.tutorials()]
+    pages = [page.relative_to(ROOT).as_posix() for page in [*PAGES, *tutorials]]
     assert sorted(listed(configuration()["nav"])) == sorted([*pages, site.API.as_posix()])
 
 
@@ -44,6 +45,16 @@ def test_the_folder_of_pages_has_all_that_the_site_names(tmp_path: Path) -> None
     documented = {*re.findall(r"^::: neardup\.(\w+)$", reference, re.MULTILINE)}
     assert {*nd.__all__} - {"__version__"} <= documented
     assert (ROOT / made["docs_dir"]) == site.PAGES
+
+
+def test_the_list_for_language_models_names_pages_that_exist(tmp_path: Path) -> None:
+    site.copied(tmp_path)
+    for place, suffix in ((ROOT / "docs", ".md"), (tmp_path, ".html")):
+        named = re.findall(r"\]\(([^)]+)\)", (place / site.LLMS).read_text("utf-8"))
+        assert named
+        pages = [place / Path(name).with_suffix(".md") for name in named if name.endswith(suffix)]
+        assert len(pages) == len(named)
+        assert [page for page in pages if not page.exists()] == []
 
 
 def test_nothing_is_fetched_from_elsewhere() -> None:

@@ -23,6 +23,7 @@ import pyarrow as pa
 
 from neardup.artefacts.artefact import DAMAGE, StoredTable, stored_table, why_unreadable
 from neardup.errors import InputError, SignatureError
+from neardup.wording import many
 
 FORMAT, CURVE_FORMAT = 3, 4
 # What put the threshold where it is.
@@ -77,6 +78,50 @@ def expected_of(info: Mapping[str, Any]) -> Expected | None:
     calibration, but not what that one expected of its own documents."""
     shown = info.get("artefacts", {}).get("calibration", {}).get("expected")
     return Expected(**shown) if shown and not info.get("against") else None
+
+
+ORIGINS = {
+    VALLEY: "at a gap in the scores",
+    LEAST_DOUBT: "that of the model, moved to where the fewest duplicates are in doubt",
+    PLANTED: "chosen by synthetic copies and decoys",
+    USUAL: "default; the scores show no natural gap",
+    UNLIKE: "that of the model; the collection is unlike what it was trained on",
+    GENERAL: "general; no collection was counted",
+    CONSISTENCY: "chosen because groups are most consistent there: nearly all documents of a "
+    "group resemble each other, and hardly any outside it",
+    FEW_NEIGHBOURS: "general; fewer than 100 documents have duplicates that differ, too few to "
+    "choose",
+    INCONSISTENT: "general; the groups of this collection are not consistent at any threshold",
+}
+
+
+def origin_of(artefacts: Mapping[str, Any]) -> str:
+    """What set the threshold of a run with these ``artefacts`` in its ``run.json``, and how
+    reliable that is."""
+    calibration, model = artefacts["calibration"], artefacts.get("discriminant")
+    by, refused = calibration["by"], calibration["refused"]
+    if by == USUAL and refused is not None:
+        return f"default; the gap in the scores at {refused:.4g} is not stable, or it loses copies"
+    if by == USUAL and model:
+        return "that of the model"
+    if by == LEAST_DOUBT and model:
+        own = f"that of the model, {model['threshold']:.4g}, moved"
+        return ORIGINS[by].replace("that of the model, moved", own)
+    if calibration["found"] is None:
+        return ORIGINS[by]
+    return (
+        f"{ORIGINS[by]}; in a self-test it found {calibration['found']:.0%} of synthetic copies "
+        f"and wrongly accepted {calibration['trapped']:.0%} of decoys"
+    )
+
+
+def below_threshold(pairs: int, calibration: Mapping[str, Any]) -> str:
+    """How many pairs were accepted below the threshold, and why; "" for none."""
+    if not pairs:
+        return ""
+    why = "after reading both texts" if "curve" in calibration else "as unusually similar"
+    were = "was" if pairs == 1 else "were"
+    return f"{many(pairs, 'lower-scoring pair')} {were} accepted {why}."
 
 
 @dataclass(frozen=True, eq=False)

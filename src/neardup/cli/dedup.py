@@ -104,11 +104,12 @@ run_options = shared.with_options(
     ),
     click.option(
         "--export",
-        metavar="csv|xlsx|parquet",
+        metavar="csv|xlsx|parquet|bibtex|ris",
         multiple=True,
-        type=click.Choice(["csv", "xlsx", "parquet"]),
+        type=click.Choice(["csv", "xlsx", "parquet", "bibtex", "ris"]),
         help="Also write OUT/export.*, a table for colleagues with one row for each document: "
-        "path, title, decision, kept_id, score, kind, cluster, copies. Repeatable.",
+        "path, title, decision, kept_id, score, kind, cluster, copies. bibtex and ris list the "
+        "kept documents for reference managers. Repeatable.",
     ),
     shared.overwrite_run_option,
     shared.json_option,
@@ -148,17 +149,8 @@ run_options = shared.with_options(
     ),
     shared.workers_option,
     shared.memory_option,
-    click.option(
-        "--engine",
-        metavar="local|spark",
-        help="Run on this machine or on Spark.  [default: local]",
-    ),
-    click.option(
-        "--master",
-        metavar="URL",
-        help="Spark master, such as local[4], yarn or spark://HOST:7077.  [default: Spark's own "
-        "configuration]",
-    ),
+    shared.engine_option,
+    shared.master_option,
     shared.max_pairs_option,
     shared.accept_rejected_option,
     shared.debug_option,
@@ -186,16 +178,17 @@ Examples:
 @run_options
 @click.option(
     "--signatures/--no-signatures",
-    default=True,
-    help="Store in OUT what a later run needs to build on this one (--against OUT).  "
-    "[default: signatures]",
+    default=False,
+    help="Store in OUT what a later run with --against OUT would otherwise prepare again from the "
+    "kept documents.  [default: no-signatures]",
 )
 def dedup(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
     """Find near-duplicates in INPUT, keep one document of each group, and write the kept ones.
 
     INPUT: JSON Lines, CSV, TSV, WARC, text (also .gz, .zst, .bz2, .xz), Parquet or Arrow files,
-    HTML, PDF, DOCX, XML and feeds (RSS, Atom), quoted globs, folders and archives of these, or -.
-    Files in object stores work too, such as s3://BUCKET/*.parquet.
+    HTML, PDF, DOCX, ODT, PPTX, RTF, EPUB, XML and feeds (RSS, Atom), quoted globs, folders and
+    archives of these, or -. Files in object stores work too, such as s3://BUCKET/*.parquet, and
+    tables and queries of databases, such as sqlite:///FILE?table=NAME (PostgreSQL likewise).
 
     The folder OUT holds the kept documents unchanged, decisions.parquet (every document once),
     duplicates.parquet (each with the document kept instead of it, and why), pairs.parquet,
@@ -251,8 +244,9 @@ def find(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
     """Find near-duplicates in INPUT and list them; nothing is removed.
 
     INPUT: JSON Lines, CSV, TSV, WARC, text (also .gz, .zst, .bz2, .xz), Parquet or Arrow files,
-    HTML, PDF, DOCX, XML and feeds (RSS, Atom), quoted globs, folders and archives of these, or -.
-    Files in object stores work too, such as s3://BUCKET/*.parquet.
+    HTML, PDF, DOCX, ODT, PPTX, RTF, EPUB, XML and feeds (RSS, Atom), quoted globs, folders and
+    archives of these, or -. Files in object stores work too, such as s3://BUCKET/*.parquet, and
+    tables and queries of databases, such as sqlite:///FILE?table=NAME (PostgreSQL likewise).
 
     The folder OUT holds pairs.parquet (every pair with its score), decisions.parquet (what dedup
     would decide for each document), duplicates.parquet, rejected.jsonl, report.html and run.json.

@@ -38,7 +38,7 @@ SECTIONS = {
         *("--run", "--plant", "--edit", "--paper", "--papers"),
         *("--source", "--title", "--sample", "--seed"),
     ),
-    "Output": ("--json", "--verbose", "--quiet"),
+    "Output": ("--export", "--json", "--verbose", "--quiet"),
     "Advanced": ("--workers", "--memory", "--max-pairs", "--debug", "--help"),
 }
 # The first excludes the others.
@@ -55,8 +55,11 @@ ALONE = {
         "id",
         "limit",
     ),
-    "plant": ("group", "pairs", "paper", "wish"),
-    "paper": ("methods", "recipes", "assignments", "threshold", "sweep", "thresholds", "wish"),
+    "plant": ("group", "pairs", "paper", "wish", "exports"),
+    "paper": (
+        *("methods", "recipes", "assignments", "threshold", "sweep", "thresholds", "wish"),
+        "exports",
+    ),
 }
 
 
@@ -105,9 +108,10 @@ Examples:
 @shared.set_option
 @click.option(
     "--threshold",
-    metavar="T",
-    type=float,
-    help="Measure this threshold only.  [default: that of the method]",
+    metavar="T|auto",
+    callback=shared.read_threshold,
+    help="Measure this threshold only. auto lets the collection choose it; with --sweep or "
+    "--thresholds, auto is measured beside the others.  [default: that of the method]",
 )
 @click.option(
     "--sweep", is_flag=True, help="Measure many thresholds; each method is still run only once."
@@ -184,6 +188,15 @@ Examples:
     help="Folder for evaluation.json, sweep.parquet, report.html and scored pairs. The same "
     "command continues an interrupted evaluation there.",
 )
+@click.option(
+    "--export",
+    "exports",
+    metavar="FILE",
+    type=shared.PATH,
+    multiple=True,
+    help="Write a table (.csv, .xlsx, .parquet; .tex for LaTeX) or a figure (.svg, .pdf, .png) for "
+    "an article. Repeatable.",
+)
 @shared.json_option
 @shared.verbose_option
 @shared.quiet_option
@@ -226,6 +239,7 @@ class Evaluating:
         from neardup.documents.collection import Collection
 
         documents = self._documents()
+        self._check_exports()
         if self.out:
             check_folder(self.out, documents.paths if isinstance(documents, Collection) else [])
             click.get_current_context().meta[INTERRUPTED] = self._interrupted
@@ -235,6 +249,13 @@ class Evaluating:
         finally:
             progress.finish()
         self._report(evaluation)
+
+    def _check_exports(self) -> None:
+        if self.options["exports"]:
+            from neardup.evaluation.article import check_article
+
+            for path in self.options["exports"]:
+                check_article(path)
 
     def _documents(self) -> Collection | Result:
         from neardup import papers
@@ -256,7 +277,7 @@ class Evaluating:
 
     def _refuse(self, alone: str, others: Sequence[str]) -> None:
         names = {"inputs": "INPUT", "methods": "--method", "wish": "--recommend"}
-        names |= {"assignments": "--set", "recipes": "--recipe"}
+        names |= {"assignments": "--set", "recipes": "--recipe", "exports": "--export"}
         for other in others:
             if self.given.get(other):
                 written = names.get(other, f"--{other}")
@@ -274,7 +295,8 @@ class Evaluating:
             documents,
             pairs=list(self.options["pairs"]) or None,
             columns=self.options["columns"] or ("a", "b", "label"),
-            method=self._methods(),
+            method=list(self.options["methods"]) or None,
+            recipe=list(self.options["recipes"]),
             threshold=self.options["threshold"],
             sweep=self._sweep(),
             wish=self.options["wish"],
@@ -282,17 +304,22 @@ class Evaluating:
             folder=self.out,
             progress=progress,
             **labels,
-            **({} if self.options["run"] else self._reading()),
+            **({} if self.options["run"] else self._reading() | {"set": self._parameters()}),
         )
 
     def _reading(self) -> dict[str, Any]:
         return {name: self.given[name] for name in READING if name in self.given}
 
+    def _parameters(self) -> dict[str, Any]:
+        from neardup.methods import registry
+
+        return registry.parse_assignments(self.options["assignments"])
+
     def _methods(self) -> list[Method]:
         from neardup.methods import registry
         from neardup.papers.recipe import recipe_method
 
-        parameters = registry.parse_assignments(self.options["assignments"])
+        parameters = self._parameters()
         date, recipes = self.given.get("date"), self.options["recipes"]
         written = self.options["methods"] or (() if recipes else (registry.DEFAULT,))
         methods = [registry.read_method(one, parameters, date) for one in written]
@@ -359,6 +386,10 @@ class Evaluating:
             show_json(evaluation.data())
         else:
             show_sections(getattr(evaluation, "summary", evaluation.sections)())
+        for path in self.options["exports"]:
+            evaluation.export(path)
+        if self.options["exports"] and not self.options["quiet"]:
+            echo(f"Written: {', '.join(map(str, self.options['exports']))}.", err=True)
         if self.out and not self.options["quiet"]:
             echo(f"The report is {self.out / REPORT}, the data {self.out / DATA}.", err=True)
 

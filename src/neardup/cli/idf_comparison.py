@@ -47,7 +47,7 @@ SHOWN_GROUPS = 20
     "--out",
     metavar="PLOT",
     type=shared.PATH,
-    help="Draw a figure: .svg, .html or .png, which needs the extra `plots`.",
+    help="Draw a figure: .svg, .html, or .png and .pdf, which need the extra `plots`.",
 )
 @shared.json_option
 @shared.quiet_option

@@ -51,7 +51,7 @@ def listed(_ctx: click.Context, _option: click.Parameter, value: str | None) -> 
     return None if value is None else [part.strip() for part in value.split(",")]
 
 
-def _threshold(
+def read_threshold(
     ctx: click.Context, option: click.Parameter, value: str | None
 ) -> float | str | None:
     if value is None or value == "auto":
@@ -176,7 +176,7 @@ methods_option = click.option(
 threshold_option = click.option(
     "--threshold",
     metavar="T|auto",
-    callback=_threshold,
+    callback=read_threshold,
     help="Score from which two documents are duplicates; auto sets it by the collection.  "
     "[default: auto for raregrams, rareshingles and learned, else the default of the method]",
 )
@@ -230,6 +230,17 @@ action_option = click.option(
 # Resources
 workers_option = click.option(
     "--workers", metavar="N", type=int, help="Number of threads.  [default: all cores]"
+)
+engine_option = click.option(
+    "--engine",
+    metavar="local|spark",
+    help="Run on this machine or on Spark.  [default: local]",
+)
+master_option = click.option(
+    "--master",
+    metavar="URL",
+    help="Spark master, such as local[4], yarn or spark://HOST:7077.  [default: Spark's own "
+    "configuration]",
 )
 memory_option = click.option(
     "--memory", metavar="SIZE", help="Memory to use before writing to disk.  [default: 1GB]"
@@ -301,7 +312,7 @@ new_index_options = with_options(
     click.option(
         "--threshold",
         metavar="T|auto",
-        callback=_threshold,
+        callback=read_threshold,
         help="Score from which two documents are duplicates (new index only).",
     ),
     click.option(

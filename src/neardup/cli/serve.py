@@ -1,4 +1,5 @@
-"""``neardup serve``: an index over HTTP; ``neardup token``: who may use it from elsewhere."""
+"""``neardup serve``: an index over HTTP; ``neardup token``: who may use it from elsewhere;
+``neardup mcp``: tools for an agent, over stdin and stdout."""
 
 from __future__ import annotations
 
@@ -129,6 +130,30 @@ def serve(store: str, port: int, quiet: bool, **options: Any) -> None:
         run(app, bound, started=started, stopping=service.stop, seconds=limits.seconds)
     if not quiet:
         echo("Stopped; everything that was accepted is stored.", err=True)
+
+
+@click.command(
+    short_help="Serve an agent over MCP.",
+    epilog="""\b
+Example:
+  neardup mcp ~/articles ~/archive""",
+)
+@click.argument("folders", metavar="FOLDER...", nargs=-1, required=True, type=shared.PATH)
+@click.option(
+    "--write",
+    is_flag=True,
+    help="Offer the tools dedup, which writes a run to a new folder, and add, which stores a "
+    "document in an index.  [default: tools that only read]",
+)
+@shared.debug_option
+def mcp(folders: tuple[Path, ...], write: bool) -> None:
+    """Serve an agent over the Model Context Protocol, on stdin and stdout.
+
+    The tools are check, find, compare, explain and trace. They read only files in FOLDER.
+    """
+    from neardup.integrations.mcp import server
+
+    server(folders, write=write).run()
 
 
 def _limits(options: dict[str, Any]) -> Limits:

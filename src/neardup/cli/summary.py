@@ -147,33 +147,22 @@ def _capped_lines(result: Result) -> list[str]:
     ]
 
 
-GROUPS = {
-    "consistency": "chosen because groups are most consistent there: nearly all documents of a "
-    "group resemble each other, and hardly any outside it",
-    "few neighbours": "general; fewer than 100 documents have duplicates that differ, too few to "
-    "choose",
-    "inconsistent": "general; the groups of this collection are not consistent at any threshold",
-}
-
-
 def _threshold_line(result: Result) -> str:
     """The threshold, where it comes from, and how many pairs were accepted below it."""
     import pyarrow.compute as pc
 
+    from neardup.artefacts.calibration import below_threshold, origin_of
+
     calibration = result.info["artefacts"].get("calibration")
     if calibration is None:
         return f"Threshold {result.threshold:.4g}."
-    line = f"Threshold {calibration['threshold']:.4g} ({_origin(result, calibration)})."
+    line = f"Threshold {calibration['threshold']:.4g} ({origin_of(result.info['artefacts'])})."
     if calibration["by"] == "planted":
         return line
     if unread := calibration.get("unread"):
         line += f" {many(unread, 'pair')} that share little text were refused without reading them."
     below = pc.sum(pc.less(result.pairs["score"], calibration["threshold"])).as_py() or 0
-    if not below:
-        return line
-    were = "was" if below == 1 else "were"
-    why = "after reading both texts" if "curve" in calibration else "as unusually similar"
-    return f"{line} {many(below, 'lower-scoring pair')} {were} accepted {why}."
+    return f"{line} {below_threshold(below, calibration)}".rstrip()
 
 
 def _expected_lines(result: Result) -> list[str]:
@@ -182,31 +171,6 @@ def _expected_lines(result: Result) -> list[str]:
 
     expected = expected_of(result.info)
     return [expected.sentence()] if expected else []
-
-
-def _origin(result: Result, calibration: dict[str, Any]) -> str:
-    """What set the threshold, and how reliable that is."""
-    by = calibration["by"]
-    if by == "unlike":
-        return "that of the model"
-    if by == "usual":
-        if calibration["refused"] is not None:
-            return (
-                f"default; the gap in the scores at {calibration['refused']:.4g} is not stable, or "
-                "it loses synthetic copies"
-            )
-        model = "discriminant" in result.info["artefacts"]
-        return "that of the model" if model else "default; the scores show no natural gap"
-    if by in GROUPS:
-        return GROUPS[by]
-    if by == "least doubt":
-        own = result.info["artefacts"]["discriminant"]["threshold"]
-        return f"that of the model, {own:.4g}, moved to where the fewest duplicates are in doubt"
-    test = (
-        f"in a self-test it found {calibration['found']:.0%} of synthetic copies and wrongly "
-        f"accepted {calibration['trapped']:.0%} of decoys"
-    )
-    return f"at a gap in the scores; {test}" if by == "valley" else test
 
 
 def rejected(result: Result, most: int) -> list[dict[str, Any]]:
@@ -262,9 +226,7 @@ def _page_lines(result: Result) -> list[str]:
         )
     if passed := result.info.get("passed_over", {}):
         named = ", ".join(f"{count:,} {name}" for name, count in list(passed.items())[:5])
-        lines.append(
-            f"{sum(passed.values()):,} records that contain no page were skipped ({named})."
-        )
+        lines.append(f"Skipped, because they hold no text: {named}.")
     return lines
 
 
@@ -314,7 +276,9 @@ def _next_step(result: Result, out: Path | None) -> list[str]:
         files = sorted(path.name + "/" * path.is_dir() for path in out.glob(f"{stem}*"))
         tables = ["report.html", "decisions.parquet", "duplicates.parquet", "pairs.parquet"]
         tables += ["actions.parquet"] if result.info["settings"]["policy"] else []
-        tables += [f"export.{form}" for form in result.info.get("export", ())]
+        from neardup.runs.export import ENDINGS
+
+        tables += [f"export{ENDINGS[form]}" for form in result.info.get("export", ())]
         listed = ", ".join([*files, *tables])
         summary.append(f"Written to {out}: {listed}, run.json …")
     if out and len(result.pairs):

@@ -31,7 +31,7 @@ LIVE_SECONDS = 0.2
 
 
 @click.command(short_help="Check new files in a folder, and forward those that are new.")
-@click.argument("source", metavar="DIR")
+@click.argument("source", metavar="DIR|URL...", nargs=-1, required=True)
 @click.option(
     "--index",
     "url",
@@ -74,9 +74,8 @@ LIVE_SECONDS = 0.2
     "--poll",
     metavar="SECONDS",
     type=float,
-    default=1.0,
     help="Seconds between two looks; a file is complete if it did not change between them.  "
-    "[default: 1]",
+    "[default: 1, and 600 for feeds on the web]",
 )
 @click.option(
     "--json", "as_json", is_flag=True, help="Print every event as a line of JSON to stdout."
@@ -85,22 +84,23 @@ LIVE_SECONDS = 0.2
 @click.option("--quiet", is_flag=True, help="Show no status and no totals; problems are shown.")
 @shared.debug_option
 def watch(
-    source: str, url: str | None, as_json: bool, quiet: bool, once: bool, **options: Any
+    source: tuple[str, ...], url: str | None, as_json: bool, quiet: bool, once: bool, **options: Any
 ) -> None:
     """Check the items that arrive in DIR, and forward those that are new.
 
-    DIR: a folder, or - for JSON Lines on stdin. Items are text, HTML and PDF files, JSON (one
-    object, a list, or lines) and the entries of RSS and Atom files. Originals go to --forward or
-    --exec, duplicates to --aside, and unreadable items to --unreadable. Every item goes to exactly
-    one place, once, even if the process is killed and started again. Ctrl-C finishes the current
-    items and stops.
+    DIR: a folder, or - for JSON Lines on stdin. Items are text, HTML, PDF and office files, JSON
+    (one object, a list, or lines) and the entries of RSS, Atom, NewsML-G2 and other news in XML.
+    URL: a feed on the web (http, https), which is asked for what is new. Originals go to --forward
+    or --exec, duplicates to --aside, and unreadable items to --unreadable. Every item goes to
+    exactly one place, once, even if the process is killed and started again. Ctrl-C finishes the
+    current items and stops.
     """
     from neardup.engines.index.flow.flow_settings import FlowSettings
 
     names = ("forward", "command", "aside", "unreadable", "work", "poll", "extract")
     flow = {name: options.pop(name) for name in names}
     if options["recipe"]:
-        url = _by_recipe(source, url, options["recipe"], flow)
+        url = _by_recipe(source[0], url, options["recipe"], flow)
     elif url is None:
         raise click.UsageError("Missing option '--index'. Hint: only --recipe goes without one.")
     asked = FlowSettings.of(source, url, **flow)
@@ -113,17 +113,19 @@ def watch(
 def _by_recipe(source: str, url: str | None, recipe: str, flow: dict[str, Any]) -> str:
     """With a recipe a flow is one command: the index and the originals are in the working folder
     unless places are named. Returns the index, and puts the rest into ``flow``."""
+    from neardup.engines.index.flow.polled_feeds import is_address
     from neardup.engines.index.flow.workplace import NAME
     from neardup.papers.recipe import read_recipe
 
     if flow["extract"] is None:
         flow["extract"] = read_recipe(recipe).get("extract")
-    work = flow["work"] or (Path() if source == "-" else Path(source)) / NAME
+    here = source == "-" or is_address(source)
+    work = flow["work"] or (Path() if here else Path(source)) / NAME
     if flow["forward"] is None and not flow["command"]:
         flow |= {"work": work, "forward": work / "forward"}
     if url is not None:
         return url
-    if source == "-" or Path(source).is_dir():
+    if here or Path(source).is_dir():
         work.mkdir(parents=True, exist_ok=True)
     return str(work / "index.db")
 
@@ -141,9 +143,10 @@ class Watcher:
 
     def run(self, asked: FlowSettings, *, once: bool) -> None:
         click.get_current_context().meta[INTERRUPTED] = lambda: "the next start continues from here"
-        source = asked.folder or "stdin"
         if not self._quiet:
-            echo(f"Watching {source}; Ctrl-C finishes the current items and stops.", err=True)
+            echo(
+                f"Watching {asked.watched}; Ctrl-C finishes the current items and stops.", err=True
+            )
         with _signals(self._interrupt), self._status():
             self._flow.run(self._wait, once=once)
         self._end(asked)
@@ -206,7 +209,10 @@ class Watcher:
         if left:
             waits = "1 item waits" if left == 1 else f"{left} items wait"
             echo(f"{waits} in {asked.work}; the next start continues there.", err=True)
-        if left or lost:
+        failing = getattr(self._flow.source, "failing", ())
+        for feed in failing:
+            echo(f"The feed {feed} could not be read.", err=True)
+        if left or lost or failing:
             click.get_current_context().exit(1)
 
 

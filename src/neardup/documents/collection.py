@@ -32,7 +32,7 @@ from neardup.documents.extraction.page import HTML, KINDS
 from neardup.documents.feeds import FeedSource
 from neardup.documents.file_paths import JSONL, PARQUET, WARC, is_known, named_format
 from neardup.documents.folder import FileSource, FolderSource
-from neardup.documents.inputs import Inputs, gather, named_chunks
+from neardup.documents.inputs import Inputs, gather, mapping_class, named_chunks
 from neardup.documents.jsonl import JsonlSource
 from neardup.documents.kept import (
     as_mask,
@@ -49,11 +49,12 @@ from neardup.documents.kept import (
 )
 from neardup.documents.lists import ListSource
 from neardup.documents.lost import LostSource, check_unchanged, damaged_kept
+from neardup.documents.mail import MboxSource
 from neardup.documents.open_files import Limits
 from neardup.documents.remote import Place
 from neardup.documents.source import Source
 from neardup.documents.streams import decoded, wide_of, writing
-from neardup.documents.warc import WarcSource, warc_writer
+from neardup.documents.warc import WarcSource
 from neardup.errors import (
     ColumnError,
     InputError,
@@ -95,6 +96,11 @@ class Collection:
     def limited(self, limit: int | None) -> Collection:
         """The same collection without documents after the first ``limit``."""
         return Collection(self.sources, limit, self.inputs, self.extractor, self.naming)
+
+    def alone(self, i: int) -> Collection:
+        """The collection of one of the sources."""
+        inputs = replace(self.inputs, names=(self.inputs.names[i],))
+        return Collection([self.sources[i]], None, inputs, self.extractor, self.naming)
 
     def named(self, naming: Naming | None) -> Collection:
         """The same collection with different names for its documents."""
@@ -196,7 +202,15 @@ class Collection:
     def path_of(self, file: str, row: int) -> str | None:
         """The path of a document that is a file by itself; None for one of many in a file."""
         sources: list[Any] = [source for source in self.sources if source.file == file]
-        return str(sources[0].path_of(row)) if sources and hasattr(sources[0], "path_of") else None
+        path = sources[0].path_of(row) if sources and hasattr(sources[0], "path_of") else None
+        return None if path is None else str(path)
+
+    def name_of(self, file: str, row: int) -> str:
+        """The id of a document that is a file by itself."""
+        source: Any = next(source for source in self.sources if source.file == file)
+        if isinstance(source, FolderSource):
+            return source.id_of(source.entries[row - 1])
+        return str(source.path_of(row))
 
     def encodings(self) -> dict[str, int]:
         """The number of text files by encoding, the most common first."""
@@ -207,9 +221,11 @@ class Collection:
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def passed_over(self) -> dict[str, int]:
-        """The number of records in WARC files that are no pages, by type, the most common first."""
-        crawls = [source for source in self.sources if isinstance(source, WarcSource)]
-        counts = sum((crawl.passed for crawl in crawls), Counter[str]())
+        """The number of records in WARC files that are no pages, and of attachments that hold no
+        text, by type, the most common first."""
+        counts = Counter[str]()
+        for source in self.sources:
+            counts.update(getattr(source, "passed", {}))
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def plain_size(self) -> int | None:
@@ -244,7 +260,7 @@ class Collection:
         if damage := self.damage():
             raise damaged_kept(damage, "`save` writes all other values of all kept documents.")
         kept = {name: some[0] if len(some) == 1 else joined(some) for name, some in parts.items()}
-        return kept if self.inputs.mapped else kept[""]
+        return self.inputs.mapped(kept) if self.inputs.mapped else kept[""]
 
     def write_kept(
         self, keep: Mask, folder: Path, name: str = "kept", *, one_file: bool = False
@@ -283,8 +299,7 @@ class Collection:
             with writing(path, codec) as stream:
                 self.write_kept_to(keep, stream)
             return
-        crawl = isinstance(sources[0], WarcSource)
-        with warc_writer(path, codec) if crawl else writer(sources, path) as write:
+        with writer(sources, path) as write:
             write_all(self.sources, as_mask(keep), self.limit, lambda _: write)
 
     def check_stream(self) -> None:
@@ -293,6 +308,7 @@ class Collection:
             if not isinstance(source, _LINES):
                 what = "a folder" if isinstance(source, FolderSource) else "a table"
                 what = "a WARC file" if isinstance(source, WarcSource) else what
+                what = "a mailbox" if isinstance(source, MboxSource) else what
                 what = "one document" if isinstance(source, FileSource) else what
                 raise UsageError(
                     f"{source.file} is {what}; only lines (JSON, CSV) can be written to a stream.",
@@ -364,10 +380,10 @@ def collect(
     if isinstance(inputs, Collection):
         return inputs
     how: dict[str, Any] = {"encoding": encoding, "extraction": extraction, "limits": limits}
-    if type(inputs) is dict:  # not of a class that derives from it, such as DatasetDict
+    if mapped := mapping_class(inputs):
         _check_mapping(inputs)
         named = list(inputs.items())
-        return collect_inputs(named, mapped=True, **how)
+        return collect_inputs(named, mapped=mapped, **how)
     if isinstance(inputs, list | tuple) and inputs and all(isinstance(i, Path) for i in inputs):
         given = [(None, one) for one in inputs]
         return collect_inputs(given, **how)
@@ -390,7 +406,7 @@ def collect_inputs(
     encoding: str | None = None,
     extraction: Extraction | None = None,
     offered: bool | None = None,
-    mapped: bool = False,
+    mapped: type[dict[str, Any]] | None = None,
     limits: Limits | None = None,
 ) -> Collection:
     """Several inputs, each with its name or None. By default the names are available as the column

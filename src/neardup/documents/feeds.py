@@ -1,160 +1,37 @@
-"""RSS (0.9 to 2.0) and Atom files: every item is a document. Nothing is fetched.
+"""Feeds and other XML files of many items: every item is a document. Nothing is fetched.
 
-The id is that of the item, else its address, else file and row. If a run reads several feeds, the
-id is prefixed with the file, because many feeds may have the same item. The text is the content,
-else the description, else the title, without HTML. Kept items are lines of ``kept.jsonl``, whose
-field ``xml`` has the whole item.
+``news_items.py`` reads the items. The id is that of the item, else its address, else file and row.
+If a run reads several feeds, the id is prefixed with the file, because many feeds may have the same
+item. Kept items are lines of ``kept.jsonl``, whose field ``xml`` has the whole item.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import NamedTuple
-from xml.etree import ElementTree
 
 import pyarrow as pa
 
 from neardup.documents.block_source import LineWriter
 from neardup.documents.columns import Columns, DocumentBatch, Mask, refuse_others
 from neardup.documents.extraction.extractor import Extractor
-from neardup.documents.extraction.page import visible_text
 from neardup.documents.lists import json_line
 from neardup.documents.lost import Watch
 from neardup.documents.memory_tables import TableChunk
+from neardup.documents.news_items import FeedItem, feed_items, iso_date
 from neardup.documents.open_files import OpenFiles
 from neardup.documents.pieces import Piece, Trial
 from neardup.documents.remote import Place
 from neardup.documents.source import Source
 from neardup.documents.streams import unreadable
-from neardup.documents.xml import HEAD, Element, broken, local, local_name, root_name, tree
 from neardup.errors import UnreadableError
 
 NO_ITEM = "there is no item in it"
 NO_TEXT = "item has no text"
 CHUNK_ITEMS = 1000
-_ROOTS = ("rss", "feed", "RDF")
-_RSS_1 = (b"purl.org/rss/1.0/", b"my.netscape.com/rdf/", b"channel.netscape.com/rdf/")
-_BODIES = ("encoded", "content", "description", "summary", "title")
-_DATES = ("pubDate", "published", "updated", "date", "issued")
-_IDS = ("guid", "id")
-_XHTML = "xhtml"
-
-
-class FeedItem(NamedTuple):
-    """An item of a feed; ``feed`` is the title of the feed, ``xml`` the whole item."""
-
-    id: str | None
-    text: str | None
-    title: str | None
-    author: str | None
-    date: str | None
-    url: str | None
-    lang: str | None
-    feed: str | None
-    xml: str
-
-
 NAMES = FeedItem._fields
 # The item is rejected because of its text, as the whole feed is in a run.
 _LOST = FeedItem(None, None, None, None, None, None, None, None, "")
-
-
-def is_feed(head: bytes) -> bool:
-    """Whether the first element is that of a feed; ``<rdf:RDF>`` alone need not be RSS."""
-    root = root_name(head[:HEAD])
-    if root is None:
-        return False
-    name = local_name(root)
-    if name == "RDF":
-        return any(sign in head for sign in _RSS_1)
-    return name == "rss" or (name == "feed" and (root == name or _is_atom(root)))
-
-
-def feed_items(data: bytes, encoding: str | None = None) -> list[FeedItem]:
-    root = tree(data, encoding)
-    if local(root) not in _ROOTS:
-        raise broken(f"expected an RSS or Atom feed, got XML that begins with <{local(root)}>")
-    channel = next((element for element in root if local(element) == "channel"), root)
-    children = {local(child): child for child in reversed(channel)}
-    about = _first(children, ("title",)), _first(children, ("language",)) or _lang(root)
-    items = (element for element in root.iter() if local(element) in ("item", "entry"))
-    return [_item(element, *about) for element in items]
-
-
-def _item(element: Element, feed: str | None, lang: str | None) -> FeedItem:
-    parts = {local(child): child for child in reversed(element)}
-    link = _link(element)
-    return FeedItem(
-        id=_first(parts, _IDS) or link,
-        text=_body(parts),
-        title=_first(parts, ("title",)),
-        author=_author(parts),
-        date=_first(parts, _DATES),
-        url=link,
-        lang=_lang(element) or lang,
-        feed=feed,
-        xml=ElementTree.tostring(element, "unicode").strip(),
-    )
-
-
-def _body(parts: dict[str, Element]) -> str | None:
-    for name in _BODIES:
-        if name in parts and (text := _text(parts[name])):
-            return text
-    return None
-
-
-def _text(element: Element) -> str:
-    """The text of an element. Atom states its type; in RSS, which does not, it may be HTML."""
-    kind = element.get("type", "html" if not _is_atom(str(element.tag)) else "text")
-    if kind == _XHTML:
-        return visible_text(ElementTree.tostring(element, "unicode", method="html"))
-    text = "".join(element.itertext()).strip()
-    return text if kind in ("text", "text/plain") else visible_text(text)
-
-
-def _first(parts: dict[str, Element], names: tuple[str, ...]) -> str | None:
-    texts = ("".join(parts[name].itertext()).strip() for name in names if name in parts)
-    return next(filter(None, texts), None)
-
-
-def _author(parts: dict[str, Element]) -> str | None:
-    """The author; in Atom the name, without address and page."""
-    named = {local(child): child for child in parts.get("author", ())}
-    return _first(named, ("name",)) or _first(parts, ("creator", "author"))
-
-
-def _link(element: Element) -> str | None:
-    links = [child for child in element if local(child) == "link"]
-    usual = [link for link in links if link.get("rel", "alternate") == "alternate"]
-    for link in (*usual, *links):
-        if address := link.get("href") or (link.text or "").strip():
-            return address
-    return None
-
-
-def _lang(element: Element) -> str | None:
-    return element.get("{http://www.w3.org/XML/1998/namespace}lang")
-
-
-def _is_atom(tag: str) -> bool:
-    return "Atom" in tag or "atom" in tag
-
-
-def iso_date(written: str | None) -> str | None:
-    """The date in ISO 8601. RSS has dates as in e-mails; other values stay as they are."""
-    from email.utils import parsedate_to_datetime
-
-    if not written:
-        return None
-    for read in (datetime.fromisoformat, parsedate_to_datetime):
-        try:
-            return read(written).isoformat()
-        except (ValueError, TypeError):
-            continue
-    return written
 
 
 @dataclass(frozen=True)

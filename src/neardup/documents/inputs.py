@@ -13,13 +13,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.documents.columns import Chunk, Columns, DocumentBatch
+from neardup.documents.database import database_source
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import KINDS
 from neardup.documents.feeds import FeedSource
@@ -27,6 +28,7 @@ from neardup.documents.file_paths import FORMATS, Reading, apart, key_of, places
 from neardup.documents.folder import FolderSource, with_prefixes
 from neardup.documents.lists import ListSource, SpooledRows
 from neardup.documents.lost import LostSource
+from neardup.documents.mail import Maildir, MailFolder
 from neardup.documents.memory_tables import (
     TableSource,
     arrow_source,
@@ -48,8 +50,6 @@ _ACCEPTED = (
 )
 _HINTS = {
     "LazyFrame": "call .collect() first.",
-    "DatasetDict": "name the split, such as dataset['train'].",
-    "IterableDatasetDict": "name the split, such as dataset['train'].",
 }
 
 
@@ -61,6 +61,14 @@ def object_source(data: Any) -> ListSource | TableSource:
     if isinstance(data, Iterator) and not hasattr(data, "__arrow_c_stream__"):
         return ListSource(SpooledRows(_rows(data)))
     return _table_source(data)
+
+
+def mapping_class(data: Any) -> type[dict[str, Any]] | None:
+    """The class of a mapping of inputs by name, which the kept ones come back in. A streaming
+    dataset comes back as a list, so those of several splits are in a dict."""
+    if type(data) is dict or _class_of(data) == ("datasets", "IterableDatasetDict"):
+        return dict
+    return type(data) if _class_of(data) == ("datasets", "DatasetDict") else None
 
 
 def _class_of(data: Any) -> tuple[str, str]:
@@ -126,11 +134,11 @@ SOURCE = "source"
 @dataclass(frozen=True)
 class Inputs:
     """The name of the input of each source. ``offered``: names are the column ``source``;
-    ``mapped``: the kept documents are returned by name."""
+    ``mapped``: the kept documents are returned by name, in a mapping of this class."""
 
     names: tuple[str, ...]
     offered: bool = False
-    mapped: bool = False
+    mapped: type[dict[str, Any]] | None = None
 
 
 @dataclass
@@ -164,9 +172,9 @@ def gather(
     lost = [source for source in sources if isinstance(source, LostSource)]
     if lost and len(lost) == len(sources):
         raise lost[0].error
-    folders = [source for source in sources if type(source) is FolderSource]
+    folders = [one for one in sources if type(one) in (FolderSource, MailFolder, Maildir)]
     if len(folders) > 1:
-        with_prefixes(folders)
+        with_prefixes(cast(list[FolderSource], folders))
     feeds = [source for source in sources if isinstance(source, FeedSource)]
     for feed in feeds:
         feed.several = len(feeds) > 1
@@ -180,7 +188,9 @@ def _parts(
     item: Any, name: str, reading: Reading, *, named: bool
 ) -> Iterator[tuple[str, Callable[[], Source]]]:
     """A key that is the same for the same file, and a function that opens it."""
-    if isinstance(item, str | Path):
+    if isinstance(item, str | Path) and (address := address_of(item)) and address.is_database:
+        yield address.shown, functools.partial(database_source, address, reading.files.limits)
+    elif isinstance(item, str | Path):
         for place in places_of(item):
             yield key_of(place[0]), functools.partial(source_of, place, reading)
     elif isinstance(item, list | tuple) and item and all(isinstance(i, Path) for i in item):
@@ -228,6 +238,8 @@ def _short(item: Any) -> str:
     written = _written((None, item))
     if written == "-":
         return "stdin"
+    if isinstance(item, str | Path) and (address := address_of(item)) and address.is_database:
+        return address.option("table") or PurePath(address.key).stem or written
     if any(sign in written for sign in WILDCARDS):
         return written
     name = PurePath(written).name or written

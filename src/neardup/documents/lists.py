@@ -8,6 +8,7 @@ process that made the spool reads it, and the file is deleted with the sequence.
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import pickle
@@ -17,7 +18,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import pyarrow as pa
 
@@ -38,6 +39,12 @@ from neardup.documents.jsonl import value_at
 from neardup.documents.memory_tables import CHUNK_ROWS, MemorySource, TableChunk
 
 
+class LostRow(NamedTuple):
+    """A row that was not read; it is rejected for this reason."""
+
+    reason: str
+
+
 @dataclass(frozen=True)
 class ListSource(MemorySource):
     items: Sequence[Any]
@@ -56,7 +63,7 @@ class ListSource(MemorySource):
 
     @property
     def has_dicts(self) -> bool:
-        return any(isinstance(item, dict) for item in self.items)
+        return any(isinstance(item, dict | LostRow) for item in self.items)
 
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
         dicts = self.has_dicts
@@ -119,6 +126,8 @@ class DictChunk:
 
     def _explained(self, lost: Rejected) -> Rejected:
         item = self.items[lost.row - self.first_row]
+        if isinstance(item, LostRow):
+            return replace(lost, reason=item.reason, id=None)
         if not isinstance(item, dict):
             return replace(lost, reason=f"document is {kind(item)}; expected a dict", id=None)
         if lost.id is not None and not has_value(item, self.columns.text):
@@ -132,7 +141,8 @@ class DictChunk:
         missing = [
             n for n in self.columns.required if not any(has_value(item, n) for item in dicts)
         ]
-        refuse_missing(missing, [str(key) for key in first], "the list of dicts")
+        file = "the list of dicts" if self.file == "input" else self.file
+        refuse_missing(missing, [str(key) for key in first], file)
 
 
 def has_value(item: dict[str, Any], name: str) -> bool:
@@ -145,9 +155,19 @@ def item_line(item: Any) -> bytes:
 
 def json_line(item: dict[str, Any]) -> bytes:
     try:
-        return json.dumps(item, ensure_ascii=False, default=str).encode() + b"\n"
+        return json.dumps(item, ensure_ascii=False, default=_written).encode() + b"\n"
     except UnicodeEncodeError:  # a lone surrogate can only be written as an escape
-        return json.dumps(item, default=str).encode() + b"\n"
+        return json.dumps(item, default=_written).encode() + b"\n"
+
+
+def _written(value: Any) -> str:
+    """A value that JSON does not have as a text; bytes that are no text in base64."""
+    if not isinstance(value, bytes):
+        return str(value)
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return base64.b64encode(value).decode()
 
 
 class SpooledRows(Sequence[Any]):

@@ -34,6 +34,8 @@ _SHOWN_OPTIONS = (*_S3_OPTIONS, "project_id", "blob_storage_authority", "dfs_sto
 # pathlib collapses two slashes into one.
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(/+)([^/]*)/*(.*)", re.DOTALL)
 _OPTIONS = re.compile(r"(.*)\?(\w+=[^?]*)", re.DOTALL)
+DATABASES = ("sqlite", "postgresql", "postgres")
+_QUERY = re.compile(r"(?:^|&)query=", re.DOTALL)
 
 
 class Address(NamedTuple):
@@ -48,12 +50,33 @@ class Address(NamedTuple):
         """The address for people, ids and tables, without secrets and options."""
         name, _, _ = self.login.partition(":")
         user = f"{name}@" if name and self.scheme not in ("s3", "gs", "gcs") else ""
-        return f"{self.scheme}://{user}{self.host}/{self.key}"
+        wanted = ((name, self.option(name)) for name in ("table", "query") if self.is_database)
+        named = "".join(f"?{name}={value}" for name, value in wanted if value)
+        return f"{self.scheme}://{user}{self.host}/{self.key}{named}"
+
+    @property
+    def is_database(self) -> bool:
+        return self.scheme in DATABASES
+
+    def option(self, name: str) -> str | None:
+        """An option of a database as written. A query goes on to the end, ``&`` and all."""
+        before, *query = _QUERY.split(self.options, maxsplit=1)
+        if name == "query":
+            return query[0] if query else None
+        parts = (part.partition("=") for part in before.split("&"))
+        return next((value for key, _, value in parts if key == name), None)
+
+    @property
+    def rest(self) -> str:
+        """The options of a database that are for its own library."""
+        parts = _QUERY.split(self.options, maxsplit=1)[0].split("&")
+        return "&".join(part for part in parts if not part.startswith("table="))
 
     @property
     def again(self) -> str:
         """The address that opens it again, as far as that may be written down."""
         kept = [(name, value) for name, value in parse_qsl(self.options) if name in _SHOWN_OPTIONS]
+        kept = [] if self.is_database else kept
         return self.shown + ("?" + urlencode(kept, safe=":/") if kept else "")
 
 
@@ -64,12 +87,24 @@ def address_of(written: object) -> Address | None:
     if not match or (len(match[2]) == 1 and os.path.lexists(f"{match[1]}:")):
         return None
     scheme, slashes, authority, key = match[1].lower(), match[2], match[3], match[4]
+    if scheme in DATABASES:
+        return _database(scheme, str(written)[len(scheme) + 1 :])
     if len(slashes) > 2:  # no server is named
         authority, key = "", f"{authority}/{key}" if key else authority
     options = _OPTIONS.fullmatch(key)
     key, options_written = (options[1], options[2]) if options else (key, "")
     login, _, host = authority.rpartition("@")
     return Address(scheme, login, host, key, options_written)
+
+
+def _database(scheme: str, written: str) -> Address:
+    """``sqlite:///news.db`` names a file here; a fourth slash begins an absolute path."""
+    place, _, options = written.partition("?")
+    if scheme == "sqlite":
+        return Address(scheme, "", "", re.sub("^/{1,3}", "", place), options)
+    authority, _, key = place.lstrip("/").partition("/")
+    login, _, host = authority.rpartition("@")
+    return Address(scheme, login, host, key, options)
 
 
 def local_path(address: Address) -> str | None:
@@ -152,7 +187,8 @@ _HINTS = {
     ),
     "NETWORK_CONNECTION|UNAVAILABLE|CURL|timed? ?out": "check the network and the endpoint.",
     "Unrecognized filesystem": (
-        "expected s3, gs, hdfs, abfs or file; of the web, curl -L URL | neardup dedup -."
+        "expected s3, gs, hdfs, abfs, file, sqlite or postgresql; of the web, "
+        "curl -L URL | neardup dedup -."
     ),
     "libjvm|libhdfs": "HDFS needs Java and Hadoop: set JAVA_HOME, HADOOP_HOME and CLASSPATH.",
     "unknown; expected": "correct what follows the ? of the address.",

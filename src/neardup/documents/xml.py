@@ -15,7 +15,7 @@ from contextlib import suppress
 from xml.etree import ElementTree
 from xml.parsers import expat
 
-from neardup.documents.extraction.page import Extracted, known, visible_text
+from neardup.documents.extraction.page import known, visible_text
 from neardup.documents.streams import decoded
 from neardup.errors import UnreadableError
 
@@ -28,15 +28,6 @@ _DECLARED = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w:.-]{1,
 _MARKUP = re.compile(r"</[a-zA-Z][\w:]*\s*>|<(?:br|p|hr|img)\b[^<>]*>", re.IGNORECASE)
 _HIDDEN = ("script", "style")
 NO_TEXT = "XML file has no text"
-
-
-def xml_text(data: bytes, encoding: str | None = None) -> Extracted:
-    """The text of a file, or the reason why there is none."""
-    try:
-        text = text_of(tree(data, encoding))
-    except UnreadableError as error:
-        return Extracted(None, error.reason)
-    return Extracted(text or None, None if text else NO_TEXT)
 
 
 def text_of(root: Element) -> str:

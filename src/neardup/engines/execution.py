@@ -11,14 +11,13 @@ import os
 import platform
 import sys
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from neardup import _native
+from neardup import __version__, _native
 from neardup.artefacts.calibration import Calibration
 from neardup.decisions.order import rank_of_all
 from neardup.documents.clashes import Shared
@@ -65,12 +64,12 @@ def execute(
     if journal or not counts_while_reading(plan):
         plan = with_artefacts(collection, plan, log, journal)
     outcome, plan = run(collection, plan, log, folder, journal)
+    if not plan.signatures:
+        outcome.intake.store.close()  # texts are read into that memory
     kinds = find_kinds(collection, plan, outcome, log, folder)
     result = make_result(collection, plan, outcome, kinds)
     if plan.signatures:
         result.signatures = functools.partial(write_signatures, outcome, plan)
-    else:
-        outcome.intake.store.close()
     _log(result, plan)
     return result
 
@@ -132,7 +131,7 @@ def _on_spark(collection: Collection, plan: Plan, progress: Progress) -> Result:
 def _about(collection: Collection, plan: Plan) -> dict[str, Any]:
     """The part of the description that does not depend on the result."""
     return {
-        "neardup": _version(),
+        "neardup": __version__,
         "settings": plan.describe(),
         "inputs": _inputs(collection),
         "artefacts": {name: artefact.describe() for name, artefact in plan.artefacts.items()},
@@ -202,29 +201,18 @@ def make_result(
         artefacts=plan.artefacts,
         text_digests=digests,
     )
-    result.info.update(
-        neardup=_version(),
-        settings=plan.describe(),
-        inputs=_inputs(collection),
-        artefacts={name: artefact.describe() for name, artefact in plan.artefacts.items()},
-        against=[_from_anywhere(path) for path in plan.against],
-        pairs="complete" if complete else "partial",
-        candidates=outcome.candidates,
-        refused=outcome.refused,
-        capped=outcome.capped,
-        kinds=kind_counts(decisions),
-        flags=flag_counts(intake.prepared.flags[refs:]),
+    result.info |= {
+        **_about(collection, plan),
+        "pairs": "complete" if complete else "partial",
+        "candidates": outcome.candidates,
+        "refused": outcome.refused,
+        "capped": outcome.capped,
+        "kinds": kind_counts(decisions),
+        "flags": flag_counts(intake.prepared.flags[refs:]),
         **({} if unlike is None else {"unlike": [*unlike]}),
         **shared_ids(intake.shared),
-        encodings=collection.encodings(),
-        extracted=collection.extractor.counts(),
-        passed_over=collection.passed_over(),
-        versions=_versions(),
-        timings={name: round(seconds, 3) for name, seconds in outcome.timings.items()},
-        peak_memory=_peak_memory(),
-    )
-    if collection.inputs.mapped:
-        result.info["by_name"] = True
+        "timings": {name: round(seconds, 3) for name, seconds in outcome.timings.items()},
+    }
     _account(result, intake.total)
     return result
 
@@ -257,12 +245,6 @@ def _account(result: Result, total: int) -> None:
             f"{total} documents were read, but {counts.sentence()}.",
             hint="this is a bug in neardup; nothing was written. Please report it.",
         )
-
-
-@functools.cache
-def _version() -> str:
-    """The version, read from the metadata of the package only once."""
-    return version("neardup")
 
 
 def _peak_memory() -> int | None:

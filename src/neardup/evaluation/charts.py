@@ -73,6 +73,26 @@ def _measure(points: Sequence[AtCut], name: str) -> Series:
 
 def curve(measured: Sequence[Measured]) -> Html:
     """Precision against recall: a line for each setting, a point for each threshold."""
+    return Figure([_curve(measured)], _labels(measured)).html()
+
+
+def article(measured: Sequence[Measured]) -> Figure:
+    """The figure of an article: precision against recall, and F1 over the threshold. What a
+    collection chose is left out where the sweep of the same setting is drawn."""
+    swept = {one.setting.name for one in measured if not one.at[0].cut.auto}
+    measured = [one for one in measured if not one.at[0].cut.auto or one.setting.name not in swept]
+    series = [Series(one.setting.name, _f1_line(one)) for one in measured]
+    x = Axis.of("threshold", [at for one in series for at, _ in one.points], tight=True)
+    f1 = line_panel("F1 over the threshold", series, x, Axis("F1", 0, 1, UNIT.ticks), dots=True)
+    return Figure([_curve(measured), f1], _labels(measured), columns=1)
+
+
+def _f1_line(measured: Measured) -> Sequence[tuple[float, float]]:
+    """No points for a method that calibrates itself: it has no one threshold to draw them at."""
+    return _measure(measured.at, "F1").points if measured.at[0].cut.threshold else []
+
+
+def _curve(measured: Sequence[Measured]) -> Panel:
     series = [
         Series(
             one.setting.name,
@@ -85,8 +105,7 @@ def curve(measured: Sequence[Measured]) -> Html:
         for one in measured
     ]
     x, y = (Axis(label, 0, 1, UNIT.ticks) for label in ("recall", "precision"))
-    panel = line_panel("Precision against recall", series, x, y, dots=True)
-    return Figure([panel], _labels(measured)).html()
+    return line_panel("Precision against recall", series, x, y, dots=True)
 
 
 def bands(measured: Sequence[Measured], best: Sequence[int]) -> Html:
@@ -111,7 +130,9 @@ def band_name(band: Band) -> str:
 
 
 def _labels(measured: Sequence[Measured]) -> list[str]:
-    return [one.setting.name for one in measured] if len(measured) > 1 else []
+    if len(measured) < 2:
+        return []
+    return [one.setting.name + (" auto" if one.at[0].cut.auto else "") for one in measured]
 
 
 def recall_map(findings: Findings) -> Html:

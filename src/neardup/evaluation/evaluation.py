@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -24,13 +25,20 @@ from neardup.evaluation.recommendation import Recommendation, Wish, recommend
 from neardup.evaluation.scored_pairs import of_result, survey
 from neardup.evaluation.sections import all_sections, summary_sections
 from neardup.evaluation.sweep import Sweep
-from neardup.evaluation.swept_settings import SWEEP, Setting, parse_thresholds, settings_of
+from neardup.evaluation.swept_settings import (
+    SWEEP,
+    Setting,
+    parse_thresholds,
+    recipe_name,
+    settings_of,
+)
 from neardup.files import make_folder
 from neardup.labels.gold_request import GoldRequest, about_gold
 from neardup.labels.labelled_pairs import as_label, pair_columns
 from neardup.methods import registry
 from neardup.methods.base import Method
 from neardup.methods.registry import read_method
+from neardup.methods.thresholds import AUTO
 from neardup.papers.recipe import recipe_method
 from neardup.progress import Progress, Silent
 from neardup.report.notebook import evaluation_html
@@ -90,6 +98,13 @@ class Evaluation:
         """Write one HTML file that contains all figures."""
         write_report(Path(path), TITLE, self.sections(), self.lead())
 
+    def export(self, path: str | Path) -> Path:
+        """Write what an article shows: a table (.csv, .xlsx, .parquet, .tex) or a figure (.svg,
+        .pdf, .png), by the ending of the name."""
+        from neardup.evaluation.article import write_article
+
+        return write_article(self, Path(path))
+
     def save(self, folder: str | Path) -> Path:
         """Write ``sweep.parquet``, ``report.html`` and, last, ``evaluation.json``."""
         place = Path(folder)
@@ -111,6 +126,7 @@ def _row(measured: Measured, at: AtCut) -> dict[str, Any]:
         "threshold": at.cut.threshold,
         "predicted": at.predicted,
         "adjusted_rand": at.adjusted_rand,
+        "auto": at.cut.auto,
     }
     for name, line in (("", at.every), ("hard_", at.hard)):
         row |= {name + count: getattr(line.counts, count) for count in _COUNTS}
@@ -143,6 +159,7 @@ def _schema() -> pa.Schema:
             *((name, pa.float64()) for name in shares),
             *((f"b_cubed_{share}", pa.float64()) for share in _SHARES),
             ("adjusted_rand", pa.float64()),
+            ("auto", pa.bool_()),
         ]
     )
 
@@ -168,7 +185,7 @@ def evaluate(
     complete: bool | None = None,
     method: str | Method | Sequence[str | Method] | None = None,
     recipe: str | Path | Sequence[str | Path] = (),
-    threshold: float | None = None,
+    threshold: float | str | None = None,
     sweep: bool | str | Sequence[float] = False,
     wish: str | None = None,
     clusters: str = "rule",
@@ -182,13 +199,16 @@ def evaluate(
     ``group``: the column whose equal values make documents duplicates.
     ``pairs``: labelled pairs instead: paths, or rows of ``a``, ``b`` and ``label``.
     ``columns``: the names of these three columns.
-    ``positive``: labels that mean duplicate, such as ``[3, 4]``; None: true, 1, duplicate, yes.
-    ``negative``: labels that mean not a duplicate; None: false, 0, not, no.
+    ``positive``: labels that mean duplicate, such as ``[3, 4]``; None: true, 1, duplicate, yes, y,
+    dup, correct.
+    ``negative``: labels that mean not a duplicate; None: false, 0, not, no, n,
+    incorrect, different.
     ``complete``: whether unlisted pairs are not duplicates; None: for groups, but not for pairs.
     ``method``: one method or several: names, as written ("shingles words=3"), or objects; None
     takes those of ``recipe``, else the default.
     ``recipe``: one recipe or several, files or those of papers; their methods are measured too.
-    ``threshold``: measure this threshold only; None takes that of the method.
+    ``threshold``: measure this threshold only; None takes that of the method; "auto" lets the
+    collection choose it, also beside a sweep.
     ``sweep``: True measures many thresholds; or the thresholds themselves.
     ``wish``: what to recommend a setting for: "f1", "precision=0.99" or "recall=0.95".
     ``clusters``: "rule", "components" or "average".
@@ -209,8 +229,12 @@ def evaluate(
     recipes = _several(recipe)
     usual = () if recipes else (registry.DEFAULT,)
     methods = [_method(written, base) for written in _several(method, usual)]
-    methods += [recipe_method(name, set=dict(base.set), date=base.date) for name in recipes]
-    chosen = settings_of(methods, threshold=threshold, thresholds=thresholds, usual=sweep is True)
+    asked = partial(settings_of, threshold=threshold, thresholds=thresholds, usual=sweep is True)
+    chosen = asked(methods) if methods else []
+    for name in recipes:
+        of_recipe = asked([recipe_method(name, set=dict(base.set), date=base.date)])
+        written = recipe_name(str(name), base.set)
+        chosen += [replace(setting, recipe=written) for setting in of_recipe]
     request.check(base.text)
     collection = collect(documents, base.encoding, Extraction(base.extract))
     pairs_folder = None if folder is None else Path(folder) / PAIRS
@@ -249,13 +273,18 @@ def _settings(settings: Mapping[str, Any]) -> Settings:
 def _of_run(
     result: Result,
     request: GoldRequest,
-    threshold: float | None,
+    threshold: float | str | None,
     thresholds: Sequence[float] | None,
     wished: Wish,
     clusters: str,
     reporter: Progress,
 ) -> Evaluation:
     """Evaluate the scores of a run; its documents are read again for ids and similarities."""
+    if threshold == AUTO:
+        raise SettingsError(
+            "A finished run has its threshold already, so it cannot be auto.",
+            hint="evaluate the documents instead of the run.",
+        )
     if result.info.get("against"):
         raise SettingsError(
             "This run was made against references, for which the gold has no labels.",
@@ -321,11 +350,11 @@ def pasted_inputs(collection: Collection, base: Settings) -> str:
 
 
 def _thresholds(
-    sweep: bool | str | Sequence[float], threshold: float | None
+    sweep: bool | str | Sequence[float], threshold: float | str | None
 ) -> Sequence[float] | None:
     if sweep is False:
         return None
-    if threshold is not None:
+    if threshold not in (None, AUTO):
         raise SettingsError(
             "Both a threshold and a sweep over thresholds are asked for.", hint="give one of them."
         )

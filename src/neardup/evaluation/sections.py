@@ -59,7 +59,7 @@ def summary_sections(
 def all_sections(
     about: dict[str, Any], measured: Sequence[Measured], found: Recommendation | None
 ) -> list[Section]:
-    best = [_best(one) for one in measured]
+    best = [best_cut(one) for one in measured]
     return [
         Section("What was evaluated", _gold_text(about)),
         Section(
@@ -162,7 +162,7 @@ def _is_chosen(found: Recommendation | None, at: AtCut) -> bool:
     return bool(found and found.chosen and found.chosen.at is at)
 
 
-def _best(one: Measured) -> int:
+def best_cut(one: Measured) -> int:
     """The threshold of the highest F1, or the lowest one if that is unknown: it finds the most."""
     return max(range(len(one.at)), key=lambda i: (one.at[i].every.f1 or 0, -i))
 

@@ -20,6 +20,7 @@ from neardup.evaluation.measurement import Measured, Truth, measure
 from neardup.evaluation.scored_pairs import ScoredPairs
 from neardup.evaluation.swept_settings import Setting
 from neardup.methods.base import SIGNATURE_FORMAT, signed_parameters
+from neardup.methods.thresholds import AUTO
 from neardup.plan import Plan, resolve
 from neardup.progress import LOG, Progress
 from neardup.settings import Settings
@@ -41,7 +42,13 @@ class Sweep:
         """The resolved plans; all errors in the settings are raised here."""
         return [
             resolve(
-                replace(self.base, method=setting.wide, set={}, threshold=None, kinds="none"),
+                replace(
+                    self.base,
+                    method=setting.wide,
+                    set={},
+                    threshold=AUTO if setting.auto else None,
+                    kinds="none",
+                ),
                 every_pair=True,
             )
             for setting in self.settings
@@ -52,6 +59,7 @@ class Sweep:
         for number, (setting, plan) in enumerate(zip(self.settings, plans, strict=True), 1):
             reporter = _Numbered(progress, number, len(plans))
             pairs = self.pairs(plan, reporter)
+            setting = setting.chosen(pairs.lowest) if setting.auto else setting
             reporter.stage("measuring", len(setting.cuts), unit="thresholds")
             yield measure(
                 setting,
@@ -89,6 +97,7 @@ class Sweep:
             plan.within,
             plan.limit,
             plan.max_pairs,
+            *([AUTO] if plan.planted_cut else []),
         ]
         return hashlib.sha256(json.dumps(written, sort_keys=True).encode()).hexdigest()
 

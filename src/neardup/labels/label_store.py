@@ -23,6 +23,12 @@ from neardup.schema import KINDS
 
 DUPLICATE, NOT, UNDECIDED = "duplicate", "not", "undecided"
 LABELS = (DUPLICATE, NOT, UNDECIDED)
+# Spellings that are accepted for each label, in lower case.
+SPELLINGS = {
+    **dict.fromkeys(("duplicate", "dup", "yes", "y", "true", "1", "correct"), DUPLICATE),
+    **dict.fromkeys(("not", "no", "n", "false", "0", "incorrect", "different"), NOT),
+    **dict.fromkeys(("undecided", "unsure", "?"), UNDECIDED),
+}
 
 
 class Pair(NamedTuple):

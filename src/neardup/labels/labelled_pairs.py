@@ -26,10 +26,9 @@ from neardup.documents.streams import CODECS, open_binary, unreadable
 from neardup.errors import InputError, SettingsError
 from neardup.files import from_json
 from neardup.labels.gold import NEGATIVE, POSITIVE, UNKNOWN, Classes, Gold, Unused, is_hard, joint
+from neardup.labels.label_store import DUPLICATE, NOT, SPELLINGS
 from neardup.schema import Array
 
-POSITIVE_LABELS = ("true", "1", "duplicate", "yes")
-NEGATIVE_LABELS = ("false", "0", "not", "no")
 SHOWN_IDS = 3
 
 
@@ -172,14 +171,18 @@ def label_meanings(
     positive: Sequence[str] | None = None, negative: Sequence[str] | None = None
 ) -> dict[str, int]:
     """``POSITIVE`` or ``NEGATIVE`` for each label in lower case; None means the default labels."""
-    yes = {plain_label(label) for label in positive or POSITIVE_LABELS}
-    no = {plain_label(label) for label in negative or NEGATIVE_LABELS}
+    yes = {plain_label(label) for label in positive or _spelt(DUPLICATE)}
+    no = {plain_label(label) for label in negative or _spelt(NOT)}
     if both := yes & no:
         raise SettingsError(
             f"The label {min(both)!r} is both positive and negative.",
             hint="name it once, with --positive or with --negative.",
         )
     return dict.fromkeys(yes, POSITIVE) | dict.fromkeys(no, NEGATIVE)
+
+
+def _spelt(label: str) -> list[str]:
+    return [spelling for spelling, means in SPELLINGS.items() if means == label]
 
 
 def _numbered(table: pa.Table, ids: pa.Array, unused: Unused) -> _Numbered:

@@ -21,9 +21,7 @@ from typing import Any
 from neardup.errors import InputError, NeardupError
 from neardup.files import from_json, make_folder, unwritable
 from neardup.labels.label_store import (
-    DUPLICATE,
-    NOT,
-    UNDECIDED,
+    SPELLINGS,
     Label,
     Labels,
     LabelStore,
@@ -31,13 +29,6 @@ from neardup.labels.label_store import (
     read_labels,
 )
 from neardup.labels.sampling import FORMAT, Item, Key, Sample, Stratum, Treatment, key_path
-
-# Spellings that are accepted for each label, in lower case.
-SPELLINGS = {
-    **dict.fromkeys(("duplicate", "dup", "yes", "y", "true", "1", "correct"), DUPLICATE),
-    **dict.fromkeys(("not", "no", "n", "false", "0", "incorrect", "different"), NOT),
-    **dict.fromkeys(("undecided", "unsure", "?"), UNDECIDED),
-}
 
 
 @dataclass

@@ -10,6 +10,7 @@ Each way to meet takes :class:`Leaders` and returns :class:`Candidates`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -48,15 +49,25 @@ class Groups:
         return cls(members, np.concatenate([np.empty(0, np.uint8), *probes]))
 
 
-def share_keys(keys: Ragged, probes: Array, within: Array | None = None) -> Groups:
+def share_keys(
+    keys: Ragged, probes: Array, within: Array | None = None, workers: int = 1
+) -> Groups:
     """Groups of documents with a common key. Only documents with the same code in ``within`` can
     meet."""
     values = keys.values
     if within is not None:
         spread = (within.astype(np.uint64) + np.uint64(1)) * SPREAD
         values = values ^ np.repeat(spread, keys.lengths)
-    members, looks, offsets = _native.shared_groups(values, keys.offsets, probes)
-    return Groups(Ragged(members, offsets), looks)
+
+    def part(share: int) -> Groups:
+        found = _native.shared_groups(values, keys.offsets, probes, share, workers)
+        members, looks, offsets = found
+        return Groups(Ragged(members, offsets), looks)
+
+    if workers == 1:
+        return part(0)
+    with ThreadPoolExecutor(workers) as pool:
+        return Groups.concat(list(pool.map(part, range(workers))))
 
 
 def distinct(groups: Groups) -> Groups:

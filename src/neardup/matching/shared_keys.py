@@ -6,6 +6,8 @@ are kept as postings in memory. Both find the same pairs.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 
 from neardup import _native
@@ -25,6 +27,7 @@ from neardup.matching.verify import Pairs
 from neardup.methods.meeting import SharedKeys
 from neardup.schema import Array
 
+RANGES = 4  # of documents for each worker: later documents have more before them
 SMALL_GROUP = 128  # larger groups of a weak key are near copies, or the table does not fit
 
 
@@ -32,7 +35,7 @@ def key_candidates(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candida
     if way.least > 1:
         return _several(way, leaders, verify)
     keys, probes = leaders.keys
-    groups = distinct(share_keys(keys, probes, leaders.codes))
+    groups = distinct(share_keys(keys, probes, leaders.codes, leaders.workers))
     a, b, hot = pairs_within(groups, leaders.usual_pairs)
     cold = verify(a, b)
     if not len(hot):
@@ -51,9 +54,10 @@ def key_candidates(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candida
 
 def _several(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candidates:
     keys, probes = leaders.keys
-    groups = share_keys(keys, probes, leaders.codes)
+    groups = share_keys(keys, probes, leaders.codes, leaders.workers)
     small, large = small_and_large(groups)
-    a, b, _, capped = sharing_pairs(small, len(keys), way.least, leaders.most_compared)
+    most = leaders.most_compared
+    a, b, _, capped = sharing_pairs(small, len(keys), way.least, most, leaders.workers)
 
     def verify_sharing(a: Array, b: Array) -> Pairs:
         """Only pairs that share so many keys with which one of the two searches."""
@@ -72,14 +76,24 @@ def small_and_large(groups: Groups) -> tuple[Groups, Groups]:
 
 
 def sharing_pairs(
-    groups: Groups, documents: int, least: int, most: int = 0
+    groups: Groups, documents: int, least: int, most: int = 0, workers: int = 1
 ) -> tuple[Array, Array, Array, Array]:
     """The pairs (a < b) that stand together in so many groups in which one of the two looks, in how
     many they do, and documents that are in more than ``most`` pairs with earlier ones, of which
     those that share most are listed; 0 lists all."""
     members = groups.members
     columns = members.values, groups.probes, members.offsets
-    return _native.sharing_pairs(*columns, documents, least, most)
+    if workers == 1:
+        return _native.sharing_pairs(*columns, documents, least, most)
+    ends = np.linspace(0, documents, RANGES * workers + 1).astype(np.int64).tolist()
+
+    def part(first: int, last: int) -> tuple[Array, ...]:
+        return _native.sharing_pairs(*columns, documents, least, most, first, last)
+
+    with ThreadPoolExecutor(workers) as pool:
+        parts = list(pool.map(part, ends[:-1], ends[1:]))
+    a, b, shared, capped = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return a, b, shared, capped
 
 
 class KeyPostings:

@@ -20,7 +20,7 @@ from neardup.errors import SettingsError
 from neardup.methods import registry
 from neardup.methods.base import Method
 
-THRESHOLD = "threshold"
+THRESHOLD, AUTO = "threshold", "auto"
 SWEPT_COUNTS = range(11)  # distances in bits, as in Manku's and Henzinger's figures
 
 
@@ -35,7 +35,7 @@ class Cut:
 
     def __str__(self) -> str:
         if self.auto:
-            return "auto"
+            return AUTO if self.value is None else f"{AUTO} {self.value:g}"
         if self.parameter is None:
             return "–"
         return (
@@ -104,7 +104,6 @@ def _counts(method: Method) -> Swept:
     return Swept(served[-1], cuts[::-1])
 
 
-AUTO = "auto"
 CUTS = tuple(round(0.05 * step, 2) for step in range(6, 20))
 
 

@@ -157,7 +157,7 @@ def arrivals(bars: Sequence[dict[str, Any]], unit: int) -> Html:
             if count
         ]
         columns = (rect(css, i * step, step * 0.9, HEIGHT - h, h) for css, h in heights)
-        title = titled(f"{time_label(one['time'], unit)}: {label}")
+        title = titled(label)
         drawn += ["<g>", title, *columns, "</g>"]
     every = max(len(bars) // TICKS, 1)
     for i in range(0, len(bars) - every // 2, every):

@@ -1,7 +1,7 @@
-"""A figure as a file of its own: SVG, PNG, or a page. White, with its colours in it.
+"""A figure as a file of its own: SVG, PNG, PDF, or a page. White, with its colours in it.
 
 A drawing program knows no CSS variables and a page has no style to lend, so the light colours are
-written into the file. PNG needs vl-convert (the extra ``plots``); the others need nothing.
+written into the file. PNG and PDF need vl-convert (the extra ``plots``), the others nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from neardup.files import whole_file
 from neardup.report.figures import CHARACTER, Figure, sample, text
 from neardup.report.html_page import page, style
 
-SUFFIXES = (".svg", ".png", ".html")
+SUFFIXES = (".svg", ".png", ".html", ".pdf")
+CONVERTED = (".png", ".pdf")
 MOST_WIDTH = 1000  # pixels of a row of figures
 
 
@@ -26,16 +27,16 @@ def check_figure(path: Path) -> None:
             f"{path} cannot be drawn: expected a name that ends with {', '.join(SUFFIXES)}.",
             hint="the ending of the name says in which form the figure is written.",
         )
-    if suffix == ".png":
-        _png("<svg xmlns='http://www.w3.org/2000/svg' width='1' height='1'/>")
+    if suffix in CONVERTED:
+        _converted("<svg xmlns='http://www.w3.org/2000/svg' width='1' height='1'/>", suffix)
 
 
 def save_figure(figure: Figure, path: Path, title: str = "neardup") -> None:
     """The file appears only when it is whole."""
     suffix = path.suffix.lower()
     with whole_file(path) as part:
-        if suffix == ".png":
-            part.write_bytes(_png(figure_svg(figure)))
+        if suffix in CONVERTED:
+            part.write_bytes(_converted(figure_svg(figure), suffix))
         elif suffix == ".html":
             part.write_text(page(title, [figure.html()]), "utf-8")
         else:
@@ -61,17 +62,21 @@ def figure_svg(figure: Figure) -> str:
 
 
 def _placed(figure: Figure) -> tuple[str, int, int]:
-    """Key and panels, with their width and height in pixels."""
-    drawn, x = "", 10
-    for i, label in enumerate(figure.labels):
-        drawn += (
-            f'<svg class="chart" x="{x}" y="4" width="22" height="12">{sample(figure.marks, i)}'
-            f'</svg><svg class="chart" x="{x + 28}" width="400" height="20">'
-            f"{text(0, 14, label, 'first')}</svg>"
-        )
-        x += 28 + int(len(label) * CHARACTER) + 20
-    head, columns = (24 if figure.labels else 0), min(figure.columns, len(figure.panels))
+    """Key and panels, with their width and height in pixels; a long key has several lines."""
+    columns = min(figure.columns, len(figure.panels))
     wide = max(panel.width for panel in figure.panels) + 20
+    drawn, x, y = "", 10, 0
+    for i, label in enumerate(figure.labels):
+        needed = 28 + int(len(label) * CHARACTER) + 20
+        if x > 10 and x + needed > wide * columns:
+            x, y = 10, y + 20
+        drawn += (
+            f'<svg class="chart" x="{x}" y="{y + 4}" width="22" height="12">'
+            f'{sample(figure.marks, i)}</svg><svg class="chart" x="{x + 28}" y="{y}" width="400" '
+            f'height="20">{text(0, 14, label, "first")}</svg>'
+        )
+        x += needed
+    head = y + 24 if figure.labels else 0
     tall = max(panel.height for panel in figure.panels) + 10
     for i, panel in enumerate(figure.panels):
         at = f'x="{wide * (i % columns) + 10}" y="{head + tall * (i // columns)}"'
@@ -88,13 +93,15 @@ def _plain_style() -> str:
     return re.sub(r"var\((--[\w-]+)\)", lambda name: light[name[1]], rules)
 
 
-def _png(svg: str) -> bytes:
+def _converted(svg: str, suffix: str) -> bytes:
     try:
         import vl_convert
     except ImportError:
         raise MissingExtraError(
-            "A .png figure needs vl-convert, which is not installed.",
+            f"A {suffix} figure needs vl-convert, which is not installed.",
             hint="pip install 'neardup[plots]', or end the name with .svg.",
         ) from None
-    picture: bytes = vl_convert.svg_to_png(svg, scale=2)
+    picture: bytes = (
+        vl_convert.svg_to_pdf(svg) if suffix == ".pdf" else vl_convert.svg_to_png(svg, scale=2)
+    )
     return picture

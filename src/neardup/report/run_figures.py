@@ -8,18 +8,7 @@ from typing import Any
 import numpy as np
 
 from neardup import schema
-from neardup.artefacts.calibration import (
-    CONSISTENCY,
-    FEW_NEIGHBOURS,
-    GENERAL,
-    INCONSISTENT,
-    LEAST_DOUBT,
-    PLANTED,
-    UNLIKE,
-    USUAL,
-    VALLEY,
-    expected_of,
-)
+from neardup.artefacts.calibration import below_threshold, expected_of, origin_of
 from neardup.report.bars import Bin, bar, histogram, scale
 from neardup.report.html_page import (
     Cell,
@@ -30,7 +19,6 @@ from neardup.report.html_page import (
     folded,
     html,
     name,
-    percent,
     prose,
     table_html,
 )
@@ -94,39 +82,13 @@ def _bins(score: Array, threshold: float) -> tuple[int, list[Bin]]:
     return first, [*bins, Bin("exactly 1", int(len(score) - len(below)), "= 1", alone=True)]
 
 
-THRESHOLD_FROM = {
-    VALLEY: "Threshold {}, set at a gap in the scores of this collection: few pairs are neither "
-    "similar nor dissimilar.",
-    LEAST_DOUBT: "Threshold {}, set near that of the model, where the smallest share of the "
-    "duplicates in this collection is uncertain.",
-    PLANTED: "Threshold {}, chosen by a self-test: it separates synthetic copies of documents of "
-    "this collection from decoys best.",
-    USUAL: "Threshold {}, the default of the method: the scores of this collection show no natural "
-    "gap.",
-    UNLIKE: "Threshold {}, that of the model. This collection differs from what the model was "
-    "trained on, so no pair below the threshold is accepted, and probabilities may be wrong.",
-    GENERAL: "Threshold {}, that of general tables: no collection was counted.",
-    CONSISTENCY: "Threshold {}, chosen because groups are most consistent there: nearly all "
-    "documents of a group resemble each other, and hardly any outside it.",
-    FEW_NEIGHBOURS: "Threshold {}, a general one: too few documents of this collection resemble "
-    "another one to choose a threshold.",
-    INCONSISTENT: "Threshold {}, a general one: the groups of this collection are not consistent "
-    "at any threshold.",
-}
-
-
 def _threshold(run: Run, score: Array) -> str:
     """Where duplicates begin, why there, and how sure that is."""
     threshold = run.result.threshold
     calibration: dict[str, Any] | None = run.info.get("artefacts", {}).get("calibration")
     if calibration is None:
         return f"Threshold {threshold:.4g}: pairs with this score or a higher one are duplicates."
-    text = [THRESHOLD_FROM[calibration["by"]].format(f"{threshold:.4g}")]
-    if calibration["found"] is not None:
-        text.append(
-            f"In a self-test it found {calibration['found']:.0%} of synthetic copies and wrongly "
-            f"accepted {calibration['trapped']:.0%} of decoys."
-        )
+    text = [f"Threshold {threshold:.4g} ({origin_of(run.info['artefacts'])})."]
     if calibration.get("stability") is not None:
         text.append(
             f"A threshold 0.05 higher or lower would not change {calibration['stability']:.0%} of "
@@ -134,13 +96,8 @@ def _threshold(run: Run, score: Array) -> str:
         )
     if expected := expected_of(run.info):
         text.append(expected.sentence())
-    if below := int(np.count_nonzero(score < threshold)):
-        share = percent(Share(below, len(score)))
-        text.append(
-            f"{many(below, 'lower-scoring pair')} ({share}) {'was' if below == 1 else 'were'} "
-            "accepted as unusually similar: nothing else near these documents comes close."
-        )
-    return " ".join(text)
+    text.append(below_threshold(int(np.count_nonzero(score < threshold)), calibration))
+    return " ".join(filter(None, text))
 
 
 MOST_SOURCES = 20

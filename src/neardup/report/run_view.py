@@ -174,24 +174,41 @@ def _values(run: Run, ids: Several[str], named: str | None, usual: str) -> dict[
 def column_values(result: Result, column: str, *, optional: bool = False) -> Coded:
     """The values of a column for all documents; none for rejected ones. An ``optional`` one may be
     missing in files."""
+    return columns_values(result, (column,), (column,) if optional else ())[column]
+
+
+def columns_values(
+    result: Result, wanted: Several[str], optional: Several[str] = ()
+) -> dict[str, Coded]:
+    """The same for several columns, in one reading of the documents."""
     settings, collection = result.info["settings"], result.collection()
     check_unchanged(*collection.sources)
-    maybe = (column,) if optional else ()
-    columns = Columns(settings["text"], settings["id"], extra=(column,), optional=maybe)
+    maybe = tuple(optional)
+    columns = Columns(settings["text"], settings["id"], extra=tuple(wanted), optional=maybe)
     total, position = len(result.decisions), 0
     places: list[Array] = [np.empty(0, np.int64)]
-    values = [pa.array([], pa.large_string())]
+    values = {column: [pa.array([], pa.large_string())] for column in wanted}
     for chunk in collection.chunks(columns):
         batch = chunk.read()
         places.append(position + batch.positions())
-        names = batch.records.schema.names
-        found = batch.records.column(column) if column in names else pa.nulls(len(batch.records))
-        values.append(plain(found, column).cast(pa.large_string()))
+        for column in wanted:
+            values[column].append(_strings(batch.records, column))
         position += len(batch)
         if position >= total:  # a limit
             break
-    all_values = coded(pa.chunked_array(values))
     place = np.concatenate(places)
+    return {
+        column: _placed(coded(pa.chunked_array(values[column])), place, total) for column in wanted
+    }
+
+
+def _strings(records: pa.RecordBatch, column: str) -> pa.Array:
+    there = column in records.schema.names
+    found = records.column(column) if there else pa.nulls(len(records))
+    return plain(found, column).cast(pa.large_string())
+
+
+def _placed(values: Coded, place: Array, total: int) -> Coded:
     codes = np.full(total, -1)
-    codes[place[place < total]] = all_values.codes[place < total]
-    return Coded(codes, all_values.names)
+    codes[place[place < total]] = values.codes[place < total]
+    return Coded(codes, values.names)

@@ -1,4 +1,5 @@
 """A run as one table for colleagues: CSV, an Excel workbook or Parquet, by the name of the file.
+BibTeX and RIS are lists of kept documents (``reference_list.py``).
 
 There is one row for each document, in input order: where it stands, what was decided, and for a
 kept document the number of ``copies`` that it stands for, itself among them. Copies are the cluster
@@ -14,9 +15,9 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
-from xml.sax.saxutils import escape
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +26,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from neardup import schema
+from neardup.documents.mail import Mail
 from neardup.errors import InputError, NeardupError, UsageError
 from neardup.files import whole_file
 
@@ -32,7 +34,10 @@ if TYPE_CHECKING:
     from neardup.runs.result import Result
 
 FORMS = ("csv", "xlsx", "parquet")
+ENDINGS = {**{form: f".{form}" for form in FORMS}, "bibtex": ".bib", "ris": ".ris"}
+REFERENCES = (ENDINGS["bibtex"], ENDINGS["ris"])
 TITLE = "title"
+FAMILY = ("family", "attachment")  # of mail: a duplicate may be in another family than its original
 _DECIDED = ("decision", "reason", "kept_id", "score", "kind", "cluster")
 
 
@@ -41,6 +46,12 @@ def write_export(result: Result, path: Path, *, title: str | None = None) -> Pat
     it, that is a column ``title`` if there is one."""
     check_form(path)
     _spare_files(result, path)
+    if (form := path.suffix.lower()) in REFERENCES:
+        from neardup.runs.reference_list import write_references
+
+        with whole_file(path) as part:
+            write_references(result, part, form, title)
+        return path
     tables = {"documents": export_table(result, title)}
     if path.suffix.lower() == ".xlsx":
         tables |= {"clusters": result.clusters.drop_columns(["members"])}
@@ -50,10 +61,10 @@ def write_export(result: Result, path: Path, *, title: str | None = None) -> Pat
 
 
 def check_form(path: Path) -> None:
-    if path.suffix.lower().removeprefix(".") not in FORMS or path.is_dir():
+    if path.suffix.lower() not in ENDINGS.values() or path.is_dir():
         raise UsageError(
             f"{path} has no format that a table is exported in; expected "
-            f"{', '.join('.' + form for form in FORMS)}.",
+            f"{', '.join(ENDINGS.values())}.",
             hint="name another file.",
         )
 
@@ -87,16 +98,42 @@ def write_tables(tables: Mapping[str, pa.Table], part: Path, path: Path) -> None
 
 def export_table(result: Result, title: str | None = None) -> pa.Table:
     decisions = result.decisions
+    family = FAMILY if _has_mail(result) else ()
+    found = stated(result, title, ("url", *family))
+    known = {"path": pa.array(_paths(result), pa.large_string()), **found}
     columns = {
         "id": decisions["id"],
-        "path": pa.array(_paths(result), pa.large_string()),
+        "path": known["path"],
         "row": decisions["row"],
-        "title": _titles(result, title),
+        "title": known["title"],
+        "url": known["url"],
         "source": decisions["source"],
+        **{name: known[name] for name in family},
         **{name: decisions[name] for name in _DECIDED},
         "copies": _copies(decisions),
+        **_of_kept(decisions, known | {"source": decisions["source"]}),
     }
     return pa.table({name: _plain(column) for name, column in columns.items()})
+
+
+def _of_kept(decisions: pa.Table, known: Mapping[str, Any]) -> dict[str, pa.Array]:
+    """What people know the document by that was kept instead; null for kept ones, and for
+    duplicates of references, which are not among the documents."""
+    place = pc.index_in(
+        decisions["kept_id"].combine_chunks(), _kept_ids(decisions), skip_nulls=True
+    )
+    names = ("path", "title", "url", "source", *(known.keys() & FAMILY[:1]))
+    return {f"kept_{name}": known[name].take(place) for name in names}
+
+
+def _has_mail(result: Result) -> bool:
+    documents = result.collection_if_there()
+    return any(isinstance(source, Mail) for source in (documents.sources if documents else ()))
+
+
+def _kept_ids(decisions: pa.Table) -> pa.Array:
+    kept = pc.equal(decisions["decision"], schema.KEPT).combine_chunks()
+    return pc.if_else(kept, decisions["id"].combine_chunks(), pa.scalar(None, pa.large_string()))
 
 
 def _plain(column: Any) -> Any:
@@ -115,28 +152,36 @@ def _paths(result: Result) -> list[str]:
     return paths
 
 
-def _titles(result: Result, title: str | None) -> pa.Array:
-    """A column that was named has to be there; the usual one may be missing, like the documents."""
-    from neardup.report.run_view import column_values
+def stated(
+    result: Result, title: str | None = None, names: Sequence[str] = ("url",)
+) -> dict[str, pa.Array]:
+    """What documents state of themselves: ``title`` and other columns, by name. A column that was
+    named as the title has to be there; all others may be missing, like the documents."""
+    from neardup.report.run_view import Coded, columns_values
 
+    def strings(values: Coded) -> pa.Array:
+        codes = pa.array(values.codes, mask=values.codes < 0)
+        return pa.array(values.names, pa.large_string()).take(codes)
+
+    wanted = (title or TITLE, *names)
     try:
-        values = column_values(result, title or TITLE, optional=title is None)
+        values = columns_values(result, wanted, wanted if title is None else names)
     except (NeardupError, OSError):
         if title:
             raise
-        return pa.nulls(len(result.decisions), pa.large_string())
-    codes = pa.array(values.codes, mask=values.codes < 0)
-    return pa.array(values.names, pa.large_string()).take(codes)
+        nothing = pa.nulls(len(result.decisions), pa.large_string())
+        return dict.fromkeys((TITLE, *names), nothing)
+    found = {name: strings(coded) for name, coded in values.items()}
+    return {TITLE: found[wanted[0]], **{name: found[name] for name in names}}
 
 
 def _copies(decisions: pa.Table) -> pa.Array:
     """For each kept document, the number of documents that it stands for; null for all others."""
-    kept = pc.equal(decisions["decision"], schema.KEPT).combine_chunks()
-    ids = pc.if_else(kept, decisions["id"].combine_chunks(), pa.scalar(None, pa.large_string()))
+    ids = _kept_ids(decisions)
     place = pc.index_in(decisions["kept_id"].combine_chunks(), ids, skip_nulls=True)
     own = np.asarray(place.drop_null())
     counts = 1 + np.bincount(own, minlength=len(decisions))
-    return pa.array(counts, pa.int64(), mask=~np.asarray(kept))
+    return pa.array(counts, pa.int64(), mask=np.asarray(ids.is_null()))
 
 
 _FORMULA = r"^[=+\-@\t\r]"

@@ -76,7 +76,7 @@ def read_signatures(path: Path, plan: Plan) -> Iterator[tuple[pa.Array, Prepared
     except OSError as error:
         raise InputError(
             f"{path.parent} has no {SIGNATURES}, so nothing can be built on it.",
-            hint="give its kept file instead, or make the run again without --no-signatures.",
+            hint="give its kept file instead, or make the run again with --signatures.",
         ) from error
     with source:
         Checksums(path.parent).check(path.name)

@@ -16,18 +16,7 @@ import pyarrow as pa
 
 from neardup import schema
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, ReadyNeed, resolved
-from neardup.artefacts.calibration import (
-    CONSISTENCY,
-    FEW_NEIGHBOURS,
-    GENERAL,
-    INCONSISTENT,
-    LEAST_DOUBT,
-    PLANTED,
-    UNLIKE,
-    USUAL,
-    VALLEY,
-    Calibration,
-)
+from neardup.artefacts.calibration import ORIGINS, Calibration
 from neardup.artefacts.frequencies import FrequencyNeed
 from neardup.matching.scorer import Scorer
 from neardup.methods.base import Method, Prepared, whole_scores
@@ -35,17 +24,6 @@ from neardup.text.recognition import FLOOR
 from neardup.text.words import words
 from neardup.wording import many
 
-CUT = {
-    VALLEY: "at a gap in the scores of the collection",
-    LEAST_DOUBT: "near that of the model, where the fewest duplicates are in doubt",
-    PLANTED: "chosen by synthetic copies and decoys",
-    USUAL: "the default: the scores of the collection show no natural gap",
-    UNLIKE: "that of the model: the collection is unlike what it was trained on",
-    GENERAL: "general: no collection was counted",
-    CONSISTENCY: "where the groups of the collection are most consistent",
-    FEW_NEIGHBOURS: "general: fewer than 100 documents of the collection have a near-duplicate",
-    INCONSISTENT: "general: the groups of the collection are consistent at no threshold",
-}
 WHY = {
     "equal": ("their evidence is equal, so nothing else is asked",),
     "too short": ("texts with so few different words are duplicates only of equal ones",),
@@ -110,7 +88,7 @@ class Verdict:
         """What decided, where it was more than one score and one threshold."""
         told = []
         if self.cut_by is not None:
-            told.append(f"the threshold is {self.threshold:.4g}, {CUT[self.cut_by]}")
+            told.append(f"the threshold is {self.threshold:.4g}, {ORIGINS[self.cut_by]}")
         if self.own_cuts:
             first, second = self.own_cuts
             told.append(f"thresholds of the two documents: {first:.4g} and {second:.4g}")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from neardup.documents import collect
-from neardup.documents.feeds import feed_items
+from neardup.documents.news_items import feed_items
 from neardup.engines.index.flow.item_files import feed_fields
 from neardup.engines.index.flow.items import Fields
 from neardup.engines.index.flow.watched_folder import Opener, Staged

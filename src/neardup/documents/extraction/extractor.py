@@ -3,7 +3,7 @@
 Pages are extracted in several processes, because extraction is Python and C code that holds the
 lock. A broken PDF may crash its process, and a hostile page may keep it busy for hours. Such a
 process is replaced, and the other pages are not affected: a page that crashes its process, or that
-takes longer than a minute, is read as all its text if it is HTML, and rejected if it is a PDF.
+takes longer than a minute, is read as all its text if it is HTML, and else rejected.
 
 A run reads its documents up to three times: to count, to compare and to explain. :class:`Spool`
 therefore stores extracted pages on disk; its file is in the temporary folder, is deleted with its

@@ -17,14 +17,19 @@ import codecs
 import hashlib
 import html
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from neardup.documents.streams import Decoded, decoded
 
-HTML, PDF, DOCX, TEXT = "html", "pdf", "docx", "text"
-KINDS = {".html": HTML, ".htm": HTML, ".xhtml": HTML, ".xht": HTML, ".pdf": PDF, ".docx": DOCX}
+HTML, PDF, TEXT, RTF = "html", "pdf", "text", "rtf"
+DOCX, PPTX, ODF, EPUB = "docx", "pptx", "odf", "epub"
+KINDS = {
+    **dict.fromkeys((".html", ".htm", ".xhtml", ".xht"), HTML),
+    ".pdf": PDF, ".rtf": RTF, ".epub": EPUB, ".odt": ODF, ".odp": ODF,
+    ".docx": DOCX, ".docm": DOCX, ".pptx": PPTX, ".pptm": PPTX,
+}  # fmt: skip
 META = ("title", "author", "date", "url", "lang")
 ALL_TEXT = "all-text"
 HOWS = ("trafilatura", "resiliparse", ALL_TEXT, "none")
@@ -73,6 +78,9 @@ class Extracted:
     meta: Meta = NOTHING
     how: str | None = None
     encoding: str | None = None
+    more: Mapping[str, str | int | None] = field(
+        default_factory=dict
+    )  # columns beside the metadata
 
 
 _NAME = re.compile(r"/?(?:\w+:)?([a-zA-Z][a-zA-Z0-9]*)")  # XHTML may have prefixes

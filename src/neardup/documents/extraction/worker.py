@@ -6,6 +6,7 @@ again if it has no guard, or inherit locks of its threads. No other code may wri
 
 from __future__ import annotations
 
+import importlib
 import os
 import pickle
 import signal
@@ -15,23 +16,38 @@ from dataclasses import replace
 from typing import IO
 
 from neardup.documents.extraction.html import extract_html
-from neardup.documents.extraction.page import ALL_TEXT, DOCX, HTML, PDF, Extracted, Meta, Page
+from neardup.documents.extraction.page import (
+    ALL_TEXT,
+    DOCX,
+    EPUB,
+    HTML,
+    ODF,
+    PDF,
+    PPTX,
+    RTF,
+    Extracted,
+    Meta,
+    Page,
+)
 
 MEMORY = 4 << 30  # a page that takes more is hostile
+# Module and function, imported when the first page of the kind comes.
+_READERS = {
+    PDF: ("pdf", "extract_pdf"),
+    RTF: ("rtf", "extract_rtf"),
+    **dict.fromkeys((DOCX, PPTX, ODF, EPUB), ("office", "extract_office")),
+}
 
 
 def extract(page: Page, how: str) -> Extracted:
     """If extraction fails, HTML is read as all its text, and other pages are reported."""
     try:
-        if page.kind == PDF:
-            from neardup.documents.extraction.pdf import extract_pdf
-
-            return clean(extract_pdf(page))
-        if page.kind == DOCX:
-            from neardup.documents.extraction.docx import extract_docx
-
-            return clean(extract_docx(page))
-        return clean(extract_html(page, how))
+        if page.kind == HTML:
+            return clean(extract_html(page, how))
+        module, function = _READERS[page.kind]
+        reader = importlib.import_module(f"neardup.documents.extraction.{module}")
+        found: Extracted = getattr(reader, function)(page)
+        return clean(found)
     except Exception as error:
         if page.kind != HTML:
             return Extracted(None, f"{page.kind.upper()} cannot be read: {type(error).__name__}")

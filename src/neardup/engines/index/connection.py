@@ -15,12 +15,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from neardup.documents.database import patient
 from neardup.errors import IndexStoreError, MissingExtraError, SettingsError, without_password
 
 try:
     import psycopg
     from psycopg import sql
-    from psycopg.conninfo import conninfo_to_dict, make_conninfo
 except ImportError:
     raise MissingExtraError(
         "An index in PostgreSQL needs psycopg, which is not installed.",
@@ -31,14 +31,6 @@ OLDEST = 130000  # the first version that reports the outcome of a transaction b
 NAME = "neardup"  # the default name of an index
 _NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
-# A peer that is gone without closing the connection is noticed in a minute instead of hours.
-USUAL = {
-    "connect_timeout": 10,
-    "keepalives_idle": 30,
-    "keepalives_interval": 10,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 60_000,
-}
 Given = Sequence[Any]
 
 
@@ -105,7 +97,7 @@ class Server:
         return self._db is not None and self._db.closed and not self._closed
 
     def _connect(self) -> None:
-        db = psycopg.connect(_patient(self._address), autocommit=True)
+        db = psycopg.connect(patient(self._address), autocommit=True)
         if db.info.server_version < OLDEST:
             db.close()
             raise IndexStoreError(
@@ -214,11 +206,6 @@ def _split(url: str) -> tuple[str, str]:
 def _lock_number(index: str) -> int:
     digest = hashlib.blake2b(f"neardup:{index}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
-
-
-def _patient(address: str) -> str:
-    parameters = conninfo_to_dict(address)
-    return make_conninfo(address, **{n: v for n, v in USUAL.items() if n not in parameters})
 
 
 def _nothing_stored(url: str) -> IndexStoreError:

@@ -95,13 +95,15 @@ def test_every_item_goes_to_its_place(place: Place) -> None:
         "score": 1.0,
         "reason": "doc_4 >= 0.8",
         "kind": "normalised",
+        "source": "sub",
+        "of_path": str(place.root / "out/a.txt"),
         "time": "2001-09-09T01:46:40+00:00",
     }
     assert place.note("bad/e.png")["reason"].startswith("there is no reader for .png")
     assert place.note("bad/empty.txt")["reason"] == "it is empty"
     assert place.note("bad/blank.json")["reason"] == "it is empty"
     assert flow.totals.sentence() == "9 items: 3 originals, 2 duplicates, 4 unreadable"
-    assert place.names("in") == [".neardup-watch/lock"]
+    assert place.names("in") == [".neardup-watch/lock", ".neardup-watch/originals.db"]
 
 
 def test_a_file_is_taken_when_it_is_whole(place: Place) -> None:
@@ -194,6 +196,28 @@ def test_a_folder_that_goes_and_comes(place: Place) -> None:
     assert place.names("out") == ["a.txt"]
 
 
+def test_a_note_names_title_source_url_and_path_of_both_items(place: Place) -> None:
+    item = "<item><guid>{0}</guid><title>T{0}</title><link>http://x/{0}</link>{1}</item>"
+    whole = "<rss><channel><title>{}</title>{}</channel></rss>"
+    text = f"<description>{story(1)}</description>"
+    place.drop("a.rss", whole.format("Wire", item.format(1, text)), age=300)
+    place.drop("b.rss", whole.format("Paper", item.format(2, text)), age=200)
+    place.work_off()
+    note = place.note("dup/2.json")
+    own = {name: note[name] for name in ("title", "source", "url")}
+    assert own == {"title": "T2", "source": "Paper", "url": "http://x/2"}
+    assert {name: note[f"of_{name}"] for name in ("title", "source", "url", "path")} == {
+        "title": "T1",
+        "source": "Wire",
+        "url": "http://x/1",
+        "path": str(place.root / "out/1.json"),
+    }
+    (place.root / "in/.neardup-watch/originals.db").write_bytes(b"damaged" * 1000)
+    place.drop("c.rss", whole.format("Third", item.format(3, text)), age=100)
+    place.work_off()
+    assert "of_title" not in place.note("dup/3.json")
+
+
 def test_a_stop_finishes_the_batch_at_hand(place: Place) -> None:
     lines = "".join(json.dumps({"text": story(n)}) + "\n" for n in range(200))
     place.drop("a.jsonl", lines)
@@ -208,7 +232,7 @@ def test_a_stop_finishes_the_batch_at_hand(place: Place) -> None:
     assert len(place.names("out")) == 64
     place.work_off()
     assert len(place.names("out")) == 200
-    assert place.names("in") == [".neardup-watch/lock"]
+    assert place.names("in") == [".neardup-watch/lock", ".neardup-watch/originals.db"]
 
 
 def told(root: Path, code: str) -> str:
@@ -229,7 +253,7 @@ def test_a_command_gets_originals_as_json(place: Place) -> None:
         {"name": "b.json", "id": "b", "text": story(2), "more": [1]},
     ]
     assert flow.totals.pays is not None
-    assert place.names("in") == [".neardup-watch/lock"]
+    assert place.names("in") == [".neardup-watch/lock", ".neardup-watch/originals.db"]
 
 
 def test_a_command_that_fails_is_run_again(place: Place) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.documents.feeds import feed_items
+from neardup.documents.news_items import feed_items
 from neardup.engines.index.flow.item_files import feed_fields, items
 from neardup.engines.index.flow.items import Fields
 from neardup.engines.index.flow.watched_folder import Opened, Opener, Staged
@@ -67,7 +67,7 @@ def test_rss(encoding: str) -> None:
         (OUTSIDE, "it declares the XML entity 'a'"),
         ("<rss>", "not valid XML: no element found"),
         ("", "not valid XML: no element found"),
-        ("<html><p>x</p></html>", "expected an RSS or Atom feed, got XML that begins with <html>"),
+        ("<html><p>x</p></html>", "expected a feed, NewsML-G2, NITF"),
         ("<rss>&undeclared;</rss>", "not valid XML: undefined entity"),
         ('<?xml version="1.0" encoding="klingon"?><rss/>', "not valid XML: unknown encoding"),
     ],

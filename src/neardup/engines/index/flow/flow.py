@@ -37,6 +37,7 @@ from neardup.engines.index.flow.workplace import (
     COMMAND_DONE,
     Batch,
     Entry,
+    Originals,
     Piece,
     Taken,
     Work,
@@ -136,10 +137,16 @@ LONGEST_PAUSE = 60.0
 
 
 class Source(Protocol):
-    pending: int  # arrivals that may be complete at the next look
     ended: bool
 
+    @property
+    def pending(self) -> int:
+        """The number of arrivals that may be complete at the next look."""
+
     def look(self) -> Sequence[WholeFile | Item]: ...
+
+    def settle(self) -> None:
+        """Called when all items of the last look are staged."""
 
 
 @dataclass
@@ -166,6 +173,7 @@ class Flow:
         self.totals = Totals(self.clock())
         self._fields = Fields.of(self.index)
         self._opener = Opener(self._fields, self.extractor)
+        self._originals = Originals(self.work.folder / "originals.db")
 
     def run(self, wait: Callable[[float], None], *, once: bool = False) -> None:
         """Run until ``stopped``, until the source has ended, or with ``once`` until all present
@@ -180,6 +188,7 @@ class Flow:
                 wait(self.poll)
             self._guarded(self._arrivals)  # lines that were read from a pipe exist only in memory
         finally:
+            self._originals.close()
             self.work.close()
 
     def step(self) -> bool:
@@ -242,6 +251,8 @@ class Flow:
             else:
                 self._forget(group)  # the source shows again what could not be claimed
                 self._enter([file for file in group if isinstance(file, WholeFile)])
+        if not self._held:
+            self.source.settle()
 
     def _group(self) -> list[WholeFile | Item]:
         """The next batch: items, or files of one item each, or one file of several items."""
@@ -317,7 +328,16 @@ class Flow:
         self._guarded(lambda: decisions.extend(decided(batch, self.index, self._opener)))
         self.totals.check_seconds += time.perf_counter() - began
         self.totals.checked += len(decisions)
-        return decisions
+        return [self._described(decision) for decision in decisions]
+
+    def _described(self, decision: Decided) -> Decided:
+        """With what people know the item by, and for a duplicate the same of its match."""
+        entry, outcome, document = decision
+        about = _about(document, self._fields)
+        if outcome.what == ORIGINAL:
+            self._originals.put(entry.id, about | {"path": self.places.path_of(entry)})
+        other = self._originals.get(outcome.match.of) if outcome.match else {}
+        return decision._replace(outcome=replace(outcome, about=about, other=other))
 
     def _place(self, batch: Batch, decision: Decided) -> None:
         entry, outcome, document = decision
@@ -327,6 +347,8 @@ class Flow:
                 self.totals.told += 1
                 self.totals.told_seconds += time.perf_counter() - began
         target = self.places.put(batch, entry, outcome, self.clock())
+        if outcome.what == ORIGINAL and target and str(target) != self.places.path_of(entry):
+            self._originals.put(entry.id, {**outcome.about, "path": str(target)})
         self._done(entry, outcome.what, target, outcome.note())
 
     def _complete(self, batch: Batch, entry: Entry, what: str) -> None:
@@ -338,6 +360,15 @@ class Flow:
         event = Event(what, entry.name, entry.id, None if target is None else str(target), note)
         LOG.info("%s", event)
         self.tell(event)
+
+
+def _about(document: dict[str, Any], fields: Fields) -> dict[str, str]:
+    values = {
+        "title": document.get("title"),
+        "source": document.get(fields.source),
+        "url": document.get("link") or document.get("url"),
+    }
+    return {name: value for name, value in values.items() if value and isinstance(value, str)}
 
 
 def _whole_item(file: WholeFile) -> Item:

@@ -6,7 +6,7 @@ import shlex
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,17 +16,20 @@ from neardup.engines.index.flow.flow import Flow, Source
 from neardup.engines.index.flow.item_files import LinesSource
 from neardup.engines.index.flow.items import Fields
 from neardup.engines.index.flow.places import Places
+from neardup.engines.index.flow.polled_feeds import Feed, PolledFeeds, is_address
 from neardup.engines.index.flow.watched_folder import FolderSource
 from neardup.engines.index.flow.workplace import NAME, Work
 from neardup.engines.index.index import Index
-from neardup.errors import MissingExtraError, SettingsError
+from neardup.errors import MissingExtraError, SettingsError, without_password
 
 STDIN = "-"
+FOLDER_SECONDS, FEED_SECONDS = 1.0, 600.0  # between two looks
+ONE_FOLDER = "Several sources are given; only feeds (https://…) can be watched together."
 
 
 @dataclass(frozen=True)
 class FlowSettings:
-    """A checked request to watch ``folder``, or lines on stdin if it is None."""
+    """A checked request to watch ``folder``, or ``feeds`` on the web, or else lines on stdin."""
 
     folder: Path | None
     work: Path
@@ -34,11 +37,12 @@ class FlowSettings:
     poll: float
     clock: Callable[[], float] = time.time
     extraction: Extraction = field(default_factory=Extraction)
+    feeds: tuple[str, ...] = ()
 
     @classmethod
     def of(
         cls,
-        source: str,
+        source: str | Sequence[str],
         url: str,
         *,
         forward: Path | None = None,
@@ -46,18 +50,22 @@ class FlowSettings:
         aside: Path | None = None,
         unreadable: Path | None = None,
         work: Path | None = None,
-        poll: float = 1.0,
+        poll: float | None = None,
         extract: str | None = None,
     ) -> FlowSettings:
-        folder = None if source == STDIN else Path(source)
+        first, *more = [source] if isinstance(source, str) else source
+        feeds = tuple(filter(is_address, (first, *more)))
+        mixed = ONE_FOLDER if len(feeds) <= len(more) and more else None
+        folder = None if feeds or first == STDIN else Path(first)
+        poll = poll if poll is not None else FEED_SECONDS if feeds else FOLDER_SECONDS
         work = work or (folder or forward or Path()) / NAME
         command_words, unknown = _words(command)
-        extraction, missing = _extraction(extract, source)
+        extraction, missing = _extraction(extract, first)
         places = Places(
             forward, aside or work / "aside", unreadable or work / "unreadable", command_words
         )
-        settings = cls(folder, work, places, poll, extraction=extraction)
-        problems = [*filter(None, (unknown, missing)), *settings._problems(url)]
+        settings = cls(folder, work, places, poll, extraction=extraction, feeds=feeds)
+        problems = [*filter(None, (mixed, unknown, missing)), *settings._problems(url)]
         if problems:
             raise SettingsError(
                 " ".join(problems), hint="see `neardup watch --help`.", problems=tuple(problems)
@@ -66,14 +74,30 @@ class FlowSettings:
 
     def flow(self, index: Index) -> Flow:
         source: Source
-        if self.folder is None:
+        poll = self.poll
+        if self.feeds:
+            source = self._polled(index)
+            poll = min(poll, FOLDER_SECONDS)
+        elif self.folder is None:
             source = LinesSource(sys.stdin.fileno(), Fields.of(index), self.clock)
             self.work.parent.mkdir(parents=True, exist_ok=True)
         else:
             spare = [self.work, *self.places.folders.values()]
             source = FolderSource(self.folder, self.poll, self.clock, spare)
         extractor, work = Extractor(self.extraction), Work(self.work)
-        return Flow(source, index, work, self.places, self.poll, self.clock, extractor)
+        return Flow(source, index, work, self.places, poll, self.clock, extractor)
+
+    @property
+    def watched(self) -> str:
+        """What is watched, for people."""
+        if len(self.feeds) > 1:
+            return f"{len(self.feeds)} feeds"
+        return without_password(self.feeds[0]) if self.feeds else str(self.folder or "stdin")
+
+    def _polled(self, index: Index) -> PolledFeeds:
+        self.work.parent.mkdir(parents=True, exist_ok=True)
+        feeds = [Feed(url) for url in dict.fromkeys(self.feeds)]
+        return PolledFeeds(feeds, self.work, Fields.of(index), self.clock, self.poll)
 
     def _problems(self, url: str) -> list[str]:
         problems = []

@@ -20,8 +20,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from neardup.documents.extraction.page import KINDS
-from neardup.documents.feeds import NO_ITEM, FeedItem, feed_items
+from neardup.documents.feeds import NO_ITEM
 from neardup.documents.jsonl import parsed
+from neardup.documents.news_items import FeedItem, feed_items
 from neardup.documents.xml import SUFFIXES as FEEDS
 from neardup.engines.index.flow.items import FEED, JSON, TEXT, Fields, Item, object_of, own_id
 from neardup.errors import UnreadableError
@@ -64,12 +65,16 @@ def _items(path: Path, name: str, fields: Fields) -> Iterator[Item]:
             with path.open("rb") as file:
                 yield from of_lines(file, name, fields)
         elif ending(name) in FEEDS:
-            entries = [feed_fields(entry, fields) for entry in feed_items(path.read_bytes())]
-            yield from _of_objects(entries, name, fields, FEED)
+            yield from feed_entries(path.read_bytes(), name, fields)
         else:
             yield from _of_json(path, name, fields)
     except UnreadableError as error:
         yield Item(name, path.read_bytes(), name=name, problem=error.reason)
+
+
+def feed_entries(data: bytes, name: str, fields: Fields) -> Iterator[Item]:
+    entries = [feed_fields(entry, fields) for entry in feed_items(data)]
+    return _of_objects(entries, name, fields, FEED)
 
 
 def feed_fields(item: FeedItem, fields: Fields) -> dict[str, str]:
@@ -150,6 +155,9 @@ class LinesSource:
         self.ended = not data
         self.pending = int(not self.ended)
         return [item for line in self._whole(data) if (item := self._item(line))]
+
+    def settle(self) -> None:
+        """A line that was read is gone from the pipe."""
 
     def _whole(self, data: bytes) -> list[bytes]:
         """The lines that end in ``data``. The rest is kept in parts, because a line may be long."""

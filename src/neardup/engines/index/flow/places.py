@@ -16,7 +16,7 @@ import hashlib
 import json
 import os
 import subprocess
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,10 +39,13 @@ class Outcome:
     what: str
     match: Match | None = None
     reason: str | None = None
+    about: Mapping[str, str] = field(default_factory=dict)  # title, source and url of the item
+    other: Mapping[str, str] = field(default_factory=dict)  # the same of the match, and its path
 
     def note(self) -> dict[str, Any]:
         match = self.match._asdict() if self.match else {"reason": self.reason}
-        return {name: value for name, value in match.items() if value is not None}
+        named = {**self.about, **match, **{f"of_{name}": v for name, v in self.other.items()}}
+        return {name: value for name, value in named.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,10 @@ class Places:
     def folders(self) -> dict[str, Path]:
         aside = {DUPLICATE: self.aside, UNREADABLE: self.unreadable}
         return aside if self.forward is None else {ORIGINAL: self.forward, **aside}
+
+    def path_of(self, entry: Entry) -> str:
+        """Where an original is to be found, unless its name is taken there."""
+        return str(self.forward / entry.name) if self.forward else entry.name
 
     def carried(self, batch: Batch, entry: Entry) -> str | None:
         """The place that has a complete copy of the item which is not renamed yet."""

@@ -69,6 +69,9 @@ class FolderSource:
         self.pending = len(self._before)
         return sorted(complete, key=lambda file: (file.since, file.name))
 
+    def settle(self) -> None:
+        """A file that was claimed is gone from the folder."""
+
     def _looks(self) -> Iterator[tuple[str, Look]]:
         spare = {path.resolve() for path in self.spare}
         waiting = [self.folder]

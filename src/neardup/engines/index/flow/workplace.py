@@ -12,11 +12,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from neardup import files
 from neardup.engines.index.flow.items import Item
@@ -212,6 +213,56 @@ class Work:
         except BaseException:
             shutil.rmtree(unfinished, ignore_errors=True)
             raise
+
+
+class Originals:
+    """Title, source, url and path of originals by id, for the notes of their duplicates. It is an
+    aid to people: if it is lost or damaged, notes have less, and it begins anew."""
+
+    MOST = 1_000_000  # of the latest
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._db = path, cast("sqlite3.Connection | None", None)
+
+    def put(self, id: str, about: Mapping[str, str]) -> None:
+        row = (id, json.dumps(about))
+        self._run("INSERT OR REPLACE INTO originals (id, about) VALUES (?, ?)", row)
+
+    def get(self, id: str) -> dict[str, str]:
+        rows = self._run("SELECT about FROM originals WHERE id = ?", (id,))
+        try:
+            about = json.loads(rows[0][0]) if rows else {}
+        except (ValueError, TypeError):
+            about = {}
+        return about if isinstance(about, dict) else {}
+
+    def close(self) -> None:
+        if self._db is not None:
+            with suppress(sqlite3.Error):
+                self._db.execute(
+                    "DELETE FROM originals WHERE rowid <= (SELECT max(rowid) FROM originals) - ?",
+                    (self.MOST,),
+                )
+            self._db.close()
+            self._db = None
+
+    def _run(self, query: str, values: tuple[str, ...]) -> list[tuple[str]]:
+        try:
+            return self._connection().execute(query, values).fetchall()
+        except sqlite3.OperationalError:  # a full disk, or no folder
+            return []
+        except sqlite3.DatabaseError:
+            self.close()
+            self._path.unlink(missing_ok=True)
+            return []
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._db is None:
+            self._db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+            self._db.execute("PRAGMA synchronous = OFF")
+            self._db.execute("PRAGMA journal_mode = MEMORY")
+            self._db.execute("CREATE TABLE IF NOT EXISTS originals (id TEXT UNIQUE, about TEXT)")
+        return self._db
 
 
 def _settle(moved: Mapping[Path, Path]) -> None:

@@ -26,7 +26,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parent.parent
 LOCK, LICENCES, DIST = ROOT / "constraints.txt", ROOT / "docs" / "licences.md", ROOT / "dist"
-USERS = ("all", "spark", "scrapy")  # the extras that users install
+USERS = ("all", "spark", "scrapy", "langchain", "llamaindex")  # the extras that users install
 SUMS, SIGNERS, SIGNER = "SHA256SUMS", ROOT / "allowed_signers", "releases@neardup"
 NO_KEY = (
     "Signing needs the path of an SSH key in NEARDUP_SIGNING_KEY, which is not set. "

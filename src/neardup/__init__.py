@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from neardup.runs.result import Result
     from neardup.text.text_options import Text
 
-    __version__: str
+__version__ = "0.1.0"  # as in pyproject.toml; metadata takes longer to read than a small input
 
 _HOMES = {
     "Exact": "methods.exact",
@@ -74,10 +74,6 @@ if not TYPE_CHECKING:  # a type checker would conclude that any name exists
     def __getattr__(name: str) -> Any:
         import importlib
 
-        if name == "__version__":
-            from importlib.metadata import version
-
-            return version("neardup")
         if name == "spark":  # a module of its own, which needs pyspark
             return importlib.import_module(f"{__name__}.spark")
         if name not in _HOMES:

@@ -38,7 +38,7 @@ def test_a_crawl_is_summed_up(run: Run, tmp_path: Path) -> None:
     path.write_bytes(b"".join(map(gzip.compress, CRAWL)))
     done = run("dedup", path, "-o", tmp_path / "out", "--extract", "all-text")
     assert done.exit_code == 0, done.stderr
-    assert "5 records that contain no page were skipped (1 image/png, 1 request" in done.stderr
+    assert "Skipped, because they hold no text: 1 image/png, 1 request" in done.stderr
     assert "row 5: page has no text" in done.stderr
     assert (tmp_path / "out/kept.warc.gz").exists()
     estimate = run("dedup", path, "--dry-run", "--extract", "all-text")

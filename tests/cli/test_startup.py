@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
+import neardup
 from cli.sample import DOCUMENTS, jsonl
 
 # The modules that are loaded when the command is done, after what it wrote itself.
@@ -23,7 +25,15 @@ except SystemExit as end:
 HEAVY = ("numpy", "pyarrow", "rapidfuzz", "rich")
 NOT_IN_A_RUN = (
     *("pandas", "polars", "altair", "sklearn", "scipy", "rich", "trafilatura", "fastapi", "jinja2"),
-    *("multiprocessing", "asyncio", "neardup.planting", "neardup.web", "neardup.evaluation"),
+    *(
+        "urllib.request",
+        "importlib.metadata",
+        "multiprocessing",
+        "asyncio",
+        "neardup.planting",
+        "neardup.web",
+        "neardup.evaluation",
+    ),
 )
 
 
@@ -49,6 +59,10 @@ def test_a_plain_run_loads_nothing_that_it_does_not_need(docs: Path, tmp_path: P
     assert code == 0
     assert {"numpy", "pyarrow"} <= modules
     assert modules.isdisjoint(NOT_IN_A_RUN)
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert neardup.__version__ == version("neardup")
 
 
 @pytest.mark.parametrize(

@@ -22,12 +22,14 @@ import json
 import os
 import random
 import shutil
+import sqlite3
 import struct
 import sys
 import tempfile
 import warnings
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -72,10 +74,10 @@ def documents(
     return read
 
 
-def _read(path: Path) -> tuple[int, int]:
+def _read(path: Path | str) -> tuple[int, int]:
     """The numbers of documents that were taken and rejected."""
     taken = rejected = 0
-    for chunk in collect([path]).chunks():
+    for chunk in collect(path).chunks():
         batch = chunk.read()
         taken += batch.records.num_rows
         rejected += len(batch.rejected)
@@ -201,16 +203,39 @@ def page(kind: str) -> Callable[[bytes], None]:
     return extracted
 
 
+def library(data: bytes) -> None:
+    from neardup.documents.bibliography import bibtex, references
+
+    for name in ("a.bib", "a.ris", "a.json"):
+        for one in references(name, data)[0]:
+            again, lost = references("b.bib", bibtex(replace(one, key="k"), {}).encode())
+            assert (lost, len(again)) == (0, 1), one
+
+
+def database(data: bytes) -> None:
+    whole = FOLDER / "rows.db"
+    if not whole.exists():
+        with closing(sqlite3.connect(whole)) as db, db:
+            db.execute("create table rows (id text, text text)")
+            db.executemany("insert into rows values (:id, :text)", _texts() * 50)
+    copy = FOLDER / "rows-copy.db"
+    copy.write_bytes(edited(whole.read_bytes(), data))
+    url = f"sqlite:///{copy}?table=rows"
+    first, again = _read(url), _read(url)
+    assert first == again, (first, again)
+
+
 TARGETS = (
     documents(".jsonl"), documents(".csv"), documents(".parquet"), documents(".arrow"),
     documents(".xml"), documents(".warc"), documents(".txt"), documents(".jsonl.bz2", bz2.compress),
     documents(".jsonl.gz", gzip.compress), documents(".tsv"), documents(".rss"), documents(".json"),
     run_folder, index, recipe, policy, labels, table, page("html"), page("pdf"), model,
     page("docx"), page("pptx"), page("odf"), page("epub"), page("rtf"),
+    library, database,
 )  # fmt: skip
 
 
-NO_DOCUMENTS = (run_folder, index, recipe, policy, labels, table, model)
+NO_DOCUMENTS = (run_folder, index, recipe, policy, labels, table, model, library, database)
 
 
 def one_input(data: bytes) -> None:
@@ -250,7 +275,8 @@ def instrument() -> None:
     own, which atheris does not see through, so it is done after the import."""
     import atheris
 
-    formats = ("arrow", "csv", "feeds", "jsonl", "kept", "parquet", "warc", "xml")
+    formats = ("arrow", "csv", "feeds", "jsonl", "kept", "parquet", "warc", "xml", "news_items")
+    formats += ("bibliography", "database")
     for name in (*(f"neardup.documents.{form}" for form in formats), *TESTED[1:]):
         importlib.import_module(name)
     ours = [m for name, m in sys.modules.items() if name.startswith(TESTED)]
@@ -310,6 +336,7 @@ def seeds(folder: Path) -> None:
         feed, lines, b"\1\0\0\7", b"\0\20\7", b'[settings]\nmethod = "shingles"\nthreshold = 0.5\n',
         b'order = ["longest"]\ndefault = "drop"\n', pairs, b"\0\4\7", b"\0" + page, b"\0" + PDF,
         b"\0\4\7", *(b"\0" + made for made in office),
+        b'@article{k, title = {A {\\"o} title}, year = 2024}\n', b"\0\4\7",
     ]  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True)
     for n, content in enumerate(contents):

@@ -12,7 +12,12 @@ from neardup.errors import MissingExtraError
 
 @pytest.mark.parametrize(
     ("module", "package", "extra"),
-    [("mcp", "mcp.server", "mcp"), ("scrapy", "itemadapter", "scrapy")],
+    [
+        ("langchain", "langchain_core.documents", "langchain"),
+        ("llamaindex", "llama_index.core.schema", "llamaindex"),
+        ("mcp", "mcp.server", "mcp"),
+        ("scrapy", "itemadapter", "scrapy"),
+    ],
 )
 def test_a_framework_that_is_not_installed(
     module: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch

@@ -12,7 +12,7 @@ from neardup.matching.candidates import Groups, distinct, pairs_within, share_ke
 from neardup.schema import Ragged
 from reference import matching as twin
 
-KEY = st.integers(0, 12) | st.integers(0, 12).map(lambda k: k * 0x0101_0101_0101_0101)
+KEY = st.integers(0, 12) | st.integers(0, 12).map(lambda k: k * 0x1111_1111_1111_1111)
 KEYS = st.lists(st.lists(KEY, max_size=6), max_size=14)
 
 

@@ -235,12 +235,14 @@ def _named(name: str, columns: Columns) -> str | pa.RecordBatch:
 
 
 def _page(path: Path) -> str | None:
-    """The text of a page or office file as a run extracts it; None where it is neither."""
+    """The text of a page, an office file or a message as a run reads it; None where it is
+    none."""
     from neardup.documents.collection import collect
     from neardup.documents.columns import Columns
     from neardup.documents.extraction.page import KINDS
+    from neardup.documents.message import EML, MSG
 
-    if path.suffix.lower() not in KINDS or not path.is_file():
+    if path.suffix.lower() not in (*KINDS, EML, MSG) or not path.is_file():
         return None
     for chunk in collect([path]).chunks(Columns()):
         batch = chunk.read()

@@ -104,11 +104,12 @@ run_options = shared.with_options(
     ),
     click.option(
         "--export",
-        metavar="csv|xlsx|parquet",
+        metavar="csv|xlsx|parquet|bibtex|ris",
         multiple=True,
-        type=click.Choice(["csv", "xlsx", "parquet"]),
+        type=click.Choice(["csv", "xlsx", "parquet", "bibtex", "ris"]),
         help="Also write OUT/export.*, a table for colleagues with one row for each document: "
-        "path, title, decision, kept_id, score, kind, cluster, copies. Repeatable.",
+        "path, title, decision, kept_id, score, kind, cluster, copies. bibtex and ris list the "
+        "kept documents for reference managers. Repeatable.",
     ),
     shared.overwrite_run_option,
     shared.json_option,

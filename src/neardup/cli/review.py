@@ -102,7 +102,7 @@ def _open(address: str) -> None:
         webbrowser.open(address)
 
 
-PAGES, TABLES = (".html", ".htm"), (".csv", ".xlsx", ".parquet")
+PAGES, TABLES = (".html", ".htm"), (".csv", ".xlsx", ".parquet", ".bib", ".ris")
 
 
 @click.command(short_help="Write the HTML report of a run.")
@@ -112,8 +112,8 @@ PAGES, TABLES = (".html", ".htm"), (".csv", ".xlsx", ".parquet")
     "--out",
     metavar="FILE",
     type=PATH,
-    help="File to write: .html, or as a table .csv, .xlsx or .parquet.  [default: report.html in "
-    "RUN]",
+    help="File to write: .html, or as a table .csv, .xlsx or .parquet, or the kept documents as "
+    "references .bib or .ris.  [default: report.html in RUN]",
 )
 @click.option(
     "--by",
@@ -135,8 +135,9 @@ def report(run: Path, out: Path | None, by: str | None, title: str | None, quiet
     largest clusters and the weakest pairs side by side, the rejected documents, settings and
     timings. Every run writes it; this command writes it again, elsewhere or by a column.
 
-    A table has the columns id, path, row, title, source, decision, reason, kept_id, score, kind,
-    cluster and copies: the number of documents that a kept one stands for.
+    A table has the columns id, path, row, title, url, source, decision, reason, kept_id, score,
+    kind, cluster, copies (the number of documents that a kept one stands for), and path, title, url
+    and source of the document that was kept instead.
     """
     from neardup.report.run_report import REPORT
     from neardup.runs.result import Result
@@ -150,7 +151,7 @@ def report(run: Path, out: Path | None, by: str | None, title: str | None, quiet
         )
     if (by and form in TABLES) or (title and form in PAGES):
         raise UsageError(
-            "--by is for pages (.html), --title is for tables (.csv, .xlsx, .parquet).",
+            "--by is for pages (.html), --title is for tables (.csv, .xlsx, .parquet, .bib, .ris).",
             hint=f"{target} needs the other one, or none.",
         )
     result = Result.load(run)

@@ -226,9 +226,7 @@ def _page_lines(result: Result) -> list[str]:
         )
     if passed := result.info.get("passed_over", {}):
         named = ", ".join(f"{count:,} {name}" for name, count in list(passed.items())[:5])
-        lines.append(
-            f"{sum(passed.values()):,} records that contain no page were skipped ({named})."
-        )
+        lines.append(f"Skipped, because they hold no text: {named}.")
     return lines
 
 
@@ -278,7 +276,9 @@ def _next_step(result: Result, out: Path | None) -> list[str]:
         files = sorted(path.name + "/" * path.is_dir() for path in out.glob(f"{stem}*"))
         tables = ["report.html", "decisions.parquet", "duplicates.parquet", "pairs.parquet"]
         tables += ["actions.parquet"] if result.info["settings"]["policy"] else []
-        tables += [f"export.{form}" for form in result.info.get("export", ())]
+        from neardup.runs.export import ENDINGS
+
+        tables += [f"export{ENDINGS[form]}" for form in result.info.get("export", ())]
         listed = ", ".join([*files, *tables])
         summary.append(f"Written to {out}: {listed}, run.json …")
     if out and len(result.pairs):

@@ -18,7 +18,7 @@ import weakref
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -26,7 +26,7 @@ from typing import IO, Any
 from neardup.documents.folder import Entry, FolderSource
 from neardup.documents.open_files import shown
 from neardup.documents.remote import Place
-from neardup.documents.streams import CODECS, open_binary, unreadable
+from neardup.documents.streams import CODECS, fault_of, open_binary, unreadable
 
 ZIP, TAR = ".zip", ".tar"
 SHORT = {".tgz": "gzip", ".tbz2": "bz2", ".txz": "xz", ".tzst": "zstd"}
@@ -44,6 +44,8 @@ def is_archive(path: Place) -> bool:
 @dataclass
 class ArchiveSource(FolderSource):
     """``path`` is the archive."""
+
+    _fault: str | None = field(default=None, init=False)  # why unpacking ended before the end
 
     @property
     def feeds(self) -> list[Entry]:  # a feed in an archive is one document
@@ -70,7 +72,7 @@ class ArchiveSource(FolderSource):
         return zipfile.ZipFile(self.files.stream(self.path))
 
     @cached_property
-    def _tar(self) -> Path | Place:
+    def _plain(self) -> Path | Place:
         """The plain archive; a temporary file that is deleted with this source if it was
         compressed."""
         ending = os.path.splitext(self.path.name.lower())[1]
@@ -81,6 +83,7 @@ class ArchiveSource(FolderSource):
         weakref.finalize(self, Path(name).unlink, missing_ok=True)
         with os.fdopen(handle, "wb") as out, open_binary(self.path, packing, self.files) as stream:
             shutil.copyfileobj(stream, out, 1 << 20)
+            self._fault = fault_of(stream)
         return Path(name)
 
     @cached_property
@@ -114,7 +117,10 @@ class ArchiveSource(FolderSource):
                 yield Entry(info.filename, info.file_size, problem), info
 
     def _tar_members(self) -> Iterator[tuple[Entry, Any]]:
-        with self.files.stream(self._tar) as stream, tarfile.open(fileobj=stream, mode="r:") as tar:
+        with (
+            self.files.stream(self._plain) as stream,
+            tarfile.open(fileobj=stream, mode="r:") as tar,
+        ):
             for info in tar:
                 tar.members = []  # type: ignore[attr-defined]  # else all headers stay in memory
                 if info.isdir() or _hidden(info.name):
@@ -139,7 +145,7 @@ class ArchiveSource(FolderSource):
 
     def _read_tar(self, entry: Entry) -> bytes:
         offset, size = self._places[entry.name]
-        with self.files.stream(self._tar) as stream:
+        with self.files.stream(self._plain) as stream:
             stream.seek(offset)
             data = stream.read(size)
         if len(data) < size:

@@ -49,11 +49,12 @@ from neardup.documents.kept import (
 )
 from neardup.documents.lists import ListSource
 from neardup.documents.lost import LostSource, check_unchanged, damaged_kept
+from neardup.documents.mail import MboxSource
 from neardup.documents.open_files import Limits
 from neardup.documents.remote import Place
 from neardup.documents.source import Source
 from neardup.documents.streams import decoded, wide_of, writing
-from neardup.documents.warc import WarcSource, warc_writer
+from neardup.documents.warc import WarcSource
 from neardup.errors import (
     ColumnError,
     InputError,
@@ -196,7 +197,15 @@ class Collection:
     def path_of(self, file: str, row: int) -> str | None:
         """The path of a document that is a file by itself; None for one of many in a file."""
         sources: list[Any] = [source for source in self.sources if source.file == file]
-        return str(sources[0].path_of(row)) if sources and hasattr(sources[0], "path_of") else None
+        path = sources[0].path_of(row) if sources and hasattr(sources[0], "path_of") else None
+        return None if path is None else str(path)
+
+    def name_of(self, file: str, row: int) -> str:
+        """The id of a document that is a file by itself."""
+        source: Any = next(source for source in self.sources if source.file == file)
+        if isinstance(source, FolderSource):
+            return source.id_of(source.entries[row - 1])
+        return str(source.path_of(row))
 
     def encodings(self) -> dict[str, int]:
         """The number of text files by encoding, the most common first."""
@@ -207,9 +216,11 @@ class Collection:
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def passed_over(self) -> dict[str, int]:
-        """The number of records in WARC files that are no pages, by type, the most common first."""
-        crawls = [source for source in self.sources if isinstance(source, WarcSource)]
-        counts = sum((crawl.passed for crawl in crawls), Counter[str]())
+        """The number of records in WARC files that are no pages, and of attachments that hold no
+        text, by type, the most common first."""
+        counts = Counter[str]()
+        for source in self.sources:
+            counts.update(getattr(source, "passed", {}))
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def plain_size(self) -> int | None:
@@ -283,8 +294,7 @@ class Collection:
             with writing(path, codec) as stream:
                 self.write_kept_to(keep, stream)
             return
-        crawl = isinstance(sources[0], WarcSource)
-        with warc_writer(path, codec) if crawl else writer(sources, path) as write:
+        with writer(sources, path) as write:
             write_all(self.sources, as_mask(keep), self.limit, lambda _: write)
 
     def check_stream(self) -> None:
@@ -293,6 +303,7 @@ class Collection:
             if not isinstance(source, _LINES):
                 what = "a folder" if isinstance(source, FolderSource) else "a table"
                 what = "a WARC file" if isinstance(source, WarcSource) else what
+                what = "a mailbox" if isinstance(source, MboxSource) else what
                 what = "one document" if isinstance(source, FileSource) else what
                 raise UsageError(
                     f"{source.file} is {what}; only lines (JSON, CSV) can be written to a stream.",

@@ -16,7 +16,7 @@ import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import IO, Any, TypeAlias, cast
 
 from neardup.documents.archive import archive_source, is_archive
 from neardup.documents.arrow import FILE_MAGIC, STREAM_MAGIC, ArrowSource
@@ -24,13 +24,15 @@ from neardup.documents.csv import DELIMITERS, CsvSource
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import KINDS
 from neardup.documents.feeds import FeedSource
-from neardup.documents.folder import FileSource, FolderSource
+from neardup.documents.folder import MBOX, FileSource, FolderSource, is_mailbox
 from neardup.documents.jsonl import JsonlSource, is_whole_json
 from neardup.documents.lost import LostSource, locked_folders
+from neardup.documents.mail import Maildir, MailFolder, MboxSource, is_maildir, is_mbox, with_mail
+from neardup.documents.message import EML, MSG
 from neardup.documents.news_items import is_feed
 from neardup.documents.open_files import Limits, OpenFiles
 from neardup.documents.parquet import ParquetSource
-from neardup.documents.remote import Place, address_of, local_path, remote_files
+from neardup.documents.remote import Place, Remote, address_of, local_path, remote_files
 from neardup.documents.source import Source
 from neardup.documents.streams import CODECS, WHOLE_JSON, open_binary, unreadable, wide_encoding
 from neardup.documents.warc import WarcSource
@@ -68,6 +70,8 @@ def _by_content(path: Path, file: str, encoding: str | None, files: OpenFiles) -
         return ArrowSource(path, file, files=files)
     if is_feed(start):
         return FeedSource(path, file, encoding, files=files)
+    if is_mbox(start):
+        return MboxSource(path, file, files=files)
     begin = start.lstrip(_BLANK)
     if is_whole_json(begin, named=begin.startswith(b"{")):
         return JsonlSource(path, file, f"+{WHOLE_JSON}", files=files)
@@ -139,12 +143,12 @@ PARQUET = (".parquet", ".pq")
 WARC = (".warc", ".wet")
 SQLITE = (".db", ".sqlite", ".sqlite3")
 TEXTS = (".txt", ".text", ".md", ".markdown", ".rst", ".adoc", ".org", ".tex")
-FORMATS = (*JSONL, *CSV, *ARROW, *PARQUET, *WARC)
+FORMATS = (*JSONL, *CSV, *ARROW, *PARQUET, *WARC, MBOX)
 _KNOWN = (
     "expected .jsonl, .ndjson, .json, .csv, .tsv or .warc (also with .gz, .zst, .bz2 or .xz), "
     ".parquet, .arrow or .feather, .txt, .md or .rst, .html, .pdf, .docx, .odt, .pptx, .odp, .rtf, "
-    ".epub or .xml (feeds: .rss and .atom too), or a folder, .zip or .tar of such pages and text "
-    "files"
+    ".epub or .xml (feeds: .rss and .atom too), .mbox, .eml or .msg, or a folder, .zip or .tar of "
+    "such pages, messages and text files"
 )
 
 
@@ -195,14 +199,16 @@ def source_of(found: Found, reading: Reading) -> Source:
 
 
 def apart(key: str, source: Source) -> list[tuple[str, Source]]:
-    """A folder and the feeds in it, which are separate sources; each with its key."""
-    if type(source) is not FolderSource or not source.feeds:
+    """A folder and the feeds and mailboxes in it, which are separate sources; each with its
+    key."""
+    if type(source) not in (FolderSource, MailFolder) or not source.feeds:  # type: ignore[attr-defined]
         return [(key, source)]
-    feeds = [
-        (key_of(place), _feed(place, Reading(source.encoding, source.extractor, source.files)))
-        for place in source.feed_places()
+    folder = cast(FolderSource, source)
+    reading = Reading(folder.encoding, folder.extractor, folder.files)
+    feeds: list[tuple[str, Source]] = [
+        (key_of(place), source_of((place, None), reading)) for place in folder.feed_places()
     ]
-    return [*([(key, source)] if source.entries else []), *feeds]
+    return [*([(key, source)] if folder.entries else []), *feeds]
 
 
 def _feed(path: Place, reading: Reading) -> FeedSource:
@@ -251,7 +257,9 @@ def _source(path: Place, reading: Reading) -> Source:
         _refuse_run(path)
         return _folder_source(path, reading)
     if is_archive(path):
-        return _checked_pages(archive_source(path, **_folder_options(reading)))
+        return _checked_pages(with_mail(archive_source(path, **_folder_options(reading))))
+    if is_mailbox(path.name) or _is_unnamed_mbox(path, reading):
+        return _checked_pages(MboxSource(path, path.as_posix(), **_folder_options(reading)))
     format_, codec = named_format(path)
     if format_ in PARQUET and codec is None:
         return _checked(ParquetSource(path, path.as_posix(), files=files))
@@ -263,8 +271,8 @@ def _source(path: Place, reading: Reading) -> Source:
         crawl = WarcSource(path, path.as_posix(), codec, reading.extractor, files=files)
         crawl.check()
         return crawl
-    if format_ in KINDS and codec is None:
-        return _checked_pages(_file_source(path, reading))
+    if (format_ in KINDS and codec is None) or format_ in (EML, MSG):
+        return _checked_pages(with_mail(_file_source(path, reading)))
     if format_ in XML and codec is None:
         return _xml_source(path, reading)
     if format_ in TEXTS:
@@ -284,6 +292,14 @@ def _xml_source(path: Place, reading: Reading) -> Source:
     if reading.extractor.extraction.pages and is_feed(head):
         return _feed(path, reading)
     return _file_source(path, reading)
+
+
+def _is_unnamed_mbox(path: Place, reading: Reading) -> bool:
+    """Whether it is a mailbox as mail programs store it: a file without an extension."""
+    if isinstance(path, Remote) or path.suffix:
+        return False
+    with reading.files.stream(path) as stream:
+        return is_mbox(stream.read(HEAD))
 
 
 def _file_source(path: Place, reading: Reading) -> FileSource:
@@ -310,7 +326,7 @@ def _refuse_run(folder: Place) -> None:
 
 def is_known(path: Place) -> bool:
     """Whether the name of the file determines how it is read."""
-    return named_format(path)[0] in (*FORMATS, *KINDS, *XML)
+    return named_format(path)[0] in (*FORMATS, *KINDS, *XML, EML, MSG)
 
 
 def named_format(path: Place) -> tuple[str, str | None]:
@@ -322,6 +338,8 @@ def named_format(path: Place) -> tuple[str, str | None]:
 
 
 def _folder_source(path: Place, reading: Reading) -> FolderSource:
+    if is_maildir(path):
+        return _checked_pages(Maildir(path, path.as_posix(), **_folder_options(reading)))
     source = FolderSource(path, path.as_posix(), **_folder_options(reading))
     formats = {named_format(Path(entry.name))[0] for entry in source.entries}
     if not formats and source.feeds:
@@ -334,7 +352,7 @@ def _folder_source(path: Place, reading: Reading) -> FolderSource:
             f"{path} holds only files of many documents; in a folder each file is one document.",
             hint=f"use a glob such as '{example}'.",
         )
-    return _checked_pages(source)
+    return _checked_pages(with_mail(source))
 
 
 def _checked_pages(source: FolderSource) -> FolderSource:

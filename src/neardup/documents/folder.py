@@ -2,10 +2,11 @@
 
 HTML, PDF, office files and books are pages, whose text is extracted; the markup of XML files is
 removed; all other files are text. Compressed files (.gz, .zst, .bz2, .xz) are unpacked. Feeds,
-which have many documents, are separate sources. Files are sorted by path; hidden ones (with a
-leading dot) are ignored, also in stores. A file or sub-folder that cannot be read is rejected with
-a sentence. Kept files are copied byte for byte to the same places under ``kept/``, and listed in
-``kept.txt``.
+which have many documents, are separate sources. Beside pages, files of references (BibTeX, RIS,
+CSL-JSON) are no documents: they state the metadata of the files that they name. Files are sorted by
+path; hidden ones (with a leading dot) are ignored, also in stores. A file or sub-folder that cannot
+be read is rejected with a sentence. Kept files are copied byte for byte to the same places under
+``kept/``, and listed in ``kept.txt``.
 
 A single file that is one document, such as ``page.html`` or ``a.txt``, is a folder of one file. Its
 id is the path as it was written; the kept copy is under ``kept/``, without the parts that lead out
@@ -30,6 +31,8 @@ from zlib import crc32
 import numpy as np
 import pyarrow as pa
 
+from neardup.documents.bibliography import SUFFIXES as LISTS
+from neardup.documents.bibliography import Library, Reference, is_csl, references
 from neardup.documents.columns import Columns, DocumentBatch, Mask, refuse_others
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import KINDS, META, Extracted, Page
@@ -44,6 +47,7 @@ from neardup.documents.streams import CHUNK_BYTES, CODECS, decoded, unpacked_doc
 from neardup.documents.xml import HEAD, SUFFIXES
 from neardup.errors import InputError
 from neardup.files import whole_file
+from neardup.progress import LOG
 
 
 class Entry(NamedTuple):
@@ -97,6 +101,7 @@ def remote_entries(top: Remote) -> Iterator[Entry]:
         yield Entry(name, status.st_size, None, status.st_mtime_ns)
 
 
+MBOX = ".mbox"
 CHUNK_FILES = 1000
 CHUNK_PAGES = 32  # few, because pages take long and an interrupt waits for those of a chunk
 RUN = 20  # files in a piece of a sample
@@ -132,9 +137,12 @@ class FolderChunk:
 
 
 def meta_columns(pages: Sequence[Extracted], names: Sequence[str]) -> dict[str, pa.Array]:
-    """The metadata of pages; text files have none."""
+    """The metadata of pages and messages; text files have none. Counts end with ``_words``."""
     return {
-        name: pa.array([getattr(page.meta, name) for page in pages], pa.large_string())
+        name: pa.array(
+            [getattr(page.meta, name, None) or page.more.get(name) for page in pages],
+            pa.int64() if name.endswith("_words") else pa.large_string(),
+        )
         for name in names
     }
 
@@ -156,13 +164,53 @@ class FolderSource(Source):
     @cached_property
     def entries(self) -> list[Entry]:
         """The files, listed once, so that positions stay the same while files come and go."""
-        feeds = {entry.name for entry in self.feeds}
-        return [entry for entry in self._listed if entry.name not in feeds]
+        others = {*self._references, *(entry.name for entry in self.feeds)}
+        return [entry for entry in self._listed if entry.name not in others]
+
+    @cached_property
+    def _references(self) -> dict[str, list[Reference]]:
+        """The references of each file that lists some (BibTeX, RIS, CSL-JSON) beside pages. Such a
+        file is no document; one without any reference is a text."""
+        listed = self._listed if any(map(self.kind_of, self._listed)) else []
+        found = ((entry.name, self._listed_references(entry)) for entry in listed)
+        return {name: known for name, known in found if known}
+
+    def _listed_references(self, entry: Entry) -> list[Reference]:
+        name = entry.name.lower()
+        lists = name.endswith(LISTS) or (name.endswith(".json") and self._is_csl(entry))
+        if not lists or entry.problem or entry.size > self.files.limits.document:
+            return []
+        try:
+            known, lost = references(name, self.content(entry))
+        except OSError:
+            return []
+        if lost:
+            LOG.warning("%s: %d entries cannot be read", self.locate(entry), lost)
+        return known
+
+    def _is_csl(self, entry: Entry) -> bool:
+        try:
+            return entry.problem is None and is_csl(self._head(entry))
+        except OSError:
+            return False
+
+    @cached_property
+    def library(self) -> Library | None:
+        """The references by file; None if the folder lists none."""
+        known = [one for some in self._references.values() for one in some]
+        return Library(known, [entry.name for entry in self.entries]) if known else None
+
+    def reference_of(self, row: int) -> Reference | None:
+        return self.library.of(self.entries[row - 1].name) if self.library else None
 
     @cached_property
     def feeds(self) -> list[Entry]:
-        """Files of many documents, which are no documents of the folder."""
-        return [entry for entry in self._listed if self.reads_xml(entry) and self._is_feed(entry)]
+        """Files of many documents (feeds, mailboxes), which are no documents of the folder."""
+        return [
+            entry
+            for entry in self._listed
+            if is_mailbox(entry.name) or (self.reads_xml(entry) and self._is_feed(entry))
+        ]
 
     @cached_property
     def _listed(self) -> list[Entry]:
@@ -173,7 +221,7 @@ class FolderSource(Source):
 
     def _is_feed(self, entry: Entry) -> bool:
         try:
-            packed = _unpacked_name(entry) != entry.name.lower()
+            packed = unpacked_name(entry.name) != entry.name.lower()
             return entry.problem is None and not packed and is_feed(self._head(entry))
         except OSError:  # the error is reported when the file is read
             return False
@@ -206,7 +254,7 @@ class FolderSource(Source):
     def locate(self, entry: Entry) -> Place:
         return self.path / entry.name
 
-    def path_of(self, row: int) -> str:
+    def path_of(self, row: int) -> str | None:
         """The path as the user would write it; a name that is not UTF-8 cannot be shown as it
         is."""
         path = f"{self.file.rstrip('/')}/{self.entries[row - 1].name}"
@@ -216,11 +264,11 @@ class FolderSource(Source):
         """The kind of a page that is extracted; None for text."""
         if not self.extractor.extraction.pages:
             return None
-        return KINDS.get(os.path.splitext(_unpacked_name(entry))[1])
+        return KINDS.get(os.path.splitext(unpacked_name(entry.name))[1])
 
     def reads_xml(self, entry: Entry) -> bool:
         """Whether the markup of XML files is removed, as that of pages is."""
-        return self.extractor.extraction.pages and _unpacked_name(entry).endswith(SUFFIXES)
+        return self.extractor.extraction.pages and unpacked_name(entry.name).endswith(SUFFIXES)
 
     @cached_property
     def kinds(self) -> set[str]:
@@ -234,15 +282,20 @@ class FolderSource(Source):
 
     def read(self, entries: Sequence[Entry]) -> list[Extracted]:
         """The text of each file, or the reason why there is none."""
-        pages: dict[int, Page] = {}
-        texts: list[Extracted] = []
-        for i, entry in enumerate(entries):
-            content = self._opened(entry)
-            if isinstance(content, Page):
-                pages[i] = content
-            texts.append(content if isinstance(content, Extracted) else Extracted(None))
+        return self._extracted(entries, [self._opened(entry) for entry in entries])
+
+    def _extracted(
+        self, entries: Sequence[Entry], contents: Sequence[Page | Extracted]
+    ) -> list[Extracted]:
+        pages = {i: content for i, content in enumerate(contents) if isinstance(content, Page)}
+        texts = [one if isinstance(one, Extracted) else Extracted(None) for one in contents]
         for i, text in zip(pages, self.extractor.texts(list(pages.values())), strict=True):
             texts[i] = text
+        if self.library:
+            texts = [
+                _referenced(text, self.library.of(entry.name, text.text))
+                for entry, text in zip(entries, texts, strict=True)
+            ]
         for entry, text in zip(entries, texts, strict=True):
             if text.encoding:
                 self.encodings[entry.name] = text.encoding
@@ -272,9 +325,13 @@ class FolderSource(Source):
     def content(self, entry: Entry) -> bytes:
         return self.files.read_bytes(self.locate(entry))
 
+    @property
+    def chunk_files(self) -> int:
+        return CHUNK_PAGES if self.kinds else CHUNK_FILES
+
     def chunks(self, columns: Columns) -> Iterator[FolderChunk]:
         refuse_others(columns, self.names, f"the folder {self.file}")
-        start, size, most = 0, 0, CHUNK_PAGES if self.kinds else CHUNK_FILES
+        start, size, most = 0, 0, self.chunk_files
         for i, entry in enumerate(self.entries):
             if i > start and (size + entry.size > self.chunk_bytes or i - start >= most):
                 yield FolderChunk(self, self.entries[start:i], start + 1, columns)
@@ -298,7 +355,7 @@ class FolderSource(Source):
 
     def copy_files(self, keep: Mask, folder: Path) -> list[str]:
         """Copies the kept files and returns their places in the folder."""
-        places, entries = [], self._kept(keep)
+        places, entries = [], self.files_of(self._kept(keep))
         for entry in entries:
             place = free_place(folder, self.place(entry))
             (folder / place).parent.mkdir(parents=True, exist_ok=True)
@@ -309,6 +366,10 @@ class FolderSource(Source):
             places.append(place)
         self._check_unchanged(entries)
         return places
+
+    def files_of(self, entries: Sequence[Entry]) -> Sequence[Entry]:
+        """The files of some documents, each once."""
+        return entries
 
     def _copy(self, entry: Entry, to: Path) -> None:
         place = self.locate(entry)
@@ -391,10 +452,20 @@ class FolderSource(Source):
         return [entry for entry, kept in zip(self.entries, keep, strict=False) if kept]
 
 
-def _unpacked_name(entry: Entry) -> str:
+def _referenced(text: Extracted, reference: Reference | None) -> Extracted:
+    """With the metadata of the reference, which people have checked, before that of the file."""
+    return replace(text, meta=reference.meta().over(text.meta)) if reference else text
+
+
+def unpacked_name(name: str) -> str:
     """The name in lower case, without the extension of a compression."""
-    stem, ending = os.path.splitext(entry.name.lower())
-    return stem if ending in CODECS else entry.name.lower()
+    stem, ending = os.path.splitext(name.lower())
+    return stem if ending in CODECS else name.lower()
+
+
+def is_mailbox(name: str) -> bool:
+    """Whether a file is an mbox by its name; Apple Mail has folders with a file ``mbox``."""
+    return unpacked_name(name).endswith(MBOX) or name.rpartition("/")[2] == MBOX[1:]
 
 
 def _weight(entry: Entry) -> int:
@@ -476,6 +547,10 @@ class FileSource(FolderSource):
     def feeds(self) -> list[Entry]:  # those are read otherwise
         return []
 
+    @property
+    def _references(self) -> dict[str, list[Reference]]:
+        return {}
+
     def _entry(self) -> Entry | None:
         if not isinstance(self.path, Remote):
             return entry_of(self.path, self.file)
@@ -485,7 +560,7 @@ class FileSource(FolderSource):
     def locate(self, entry: Entry) -> Place:  # noqa: ARG002 (as of a folder)
         return self.path
 
-    def path_of(self, row: int) -> str:  # noqa: ARG002 (as of a folder)
+    def path_of(self, row: int) -> str | None:  # noqa: ARG002 (as of a folder)
         return self.file.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
     def id_of(self, entry: Entry) -> str:

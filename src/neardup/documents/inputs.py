@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ from neardup.documents.file_paths import FORMATS, Reading, apart, key_of, places
 from neardup.documents.folder import FolderSource, with_prefixes
 from neardup.documents.lists import ListSource, SpooledRows
 from neardup.documents.lost import LostSource
+from neardup.documents.mail import Maildir, MailFolder
 from neardup.documents.memory_tables import (
     TableSource,
     arrow_source,
@@ -171,9 +172,9 @@ def gather(
     lost = [source for source in sources if isinstance(source, LostSource)]
     if lost and len(lost) == len(sources):
         raise lost[0].error
-    folders = [source for source in sources if type(source) is FolderSource]
+    folders = [one for one in sources if type(one) in (FolderSource, MailFolder, Maildir)]
     if len(folders) > 1:
-        with_prefixes(folders)
+        with_prefixes(cast(list[FolderSource], folders))
     feeds = [source for source in sources if isinstance(source, FeedSource)]
     for feed in feeds:
         feed.several = len(feeds) > 1

@@ -22,10 +22,11 @@ from neardup.documents.block_source import LineWriter
 from neardup.documents.clashes import labels_of
 from neardup.documents.columns import Mask
 from neardup.documents.csv import CsvSource, check_headers
-from neardup.documents.file_paths import is_known
+from neardup.documents.file_paths import is_known, named_format
 from neardup.documents.folder import FolderSource, folder_writer, list_name
 from neardup.documents.jsonl import JsonlSource
 from neardup.documents.lost import LostSource, check_unchanged
+from neardup.documents.mail import MboxSource, mbox_writer
 from neardup.documents.memory_tables import TableSource
 from neardup.documents.parquet import ParquetSource, parquet_writer
 from neardup.documents.source import Source
@@ -35,7 +36,7 @@ from neardup.errors import ChangedError, InputError
 from neardup.files import whole_file
 
 _SUFFIXES = {codec: suffix for suffix, codec in CODECS.items()}
-_FILES = JsonlSource | CsvSource | WarcSource | ArrowSource | ParquetSource
+_FILES = JsonlSource | CsvSource | WarcSource | MboxSource | ArrowSource | ParquetSource
 # Writes the kept documents of a source and returns the number of its documents.
 Write = Callable[[Any, Mask], int]
 
@@ -45,14 +46,20 @@ def kept_name(source: Source, name: str = "kept") -> str:
         return str(own)
     if isinstance(source, JsonlSource | CsvSource):
         return f"{name}.{source.form}" + _SUFFIXES.get(packing_of(source.codec) or "", "")
-    if isinstance(source, WarcSource):
-        return f"{name}.warc" + _SUFFIXES.get(source.codec or "", "")
+    if isinstance(source, WarcSource | MboxSource):
+        form = "warc" if isinstance(source, WarcSource) else "mbox"
+        return f"{name}.{form}" + _SUFFIXES.get(source.codec or "", "")
     if isinstance(source, ArrowSource):
         return f"{name}.{source.form}"
     if isinstance(source, FolderSource):
         return name
     ending = "parquet" if isinstance(source, ParquetSource | TableSource) else "jsonl"
     return f"{name}.{ending}"
+
+
+def is_folder(source: Source) -> bool:
+    """Whether its kept documents are files in a folder."""
+    return isinstance(source, FolderSource) and not isinstance(source, MboxSource)
 
 
 def kept_form(source: Source) -> str:
@@ -67,7 +74,7 @@ def outputs_of(
     """What is written for each source, by the name of the source: if there are several files, a
     file of the same name in a folder; else one output for all sources of a format."""
     files = [] if one_file else [s for s in sources if isinstance(s, _FILES | LostSource)]
-    folders = any(isinstance(source, FolderSource) for source in sources)
+    folders = any(map(is_folder, sources))
     place = f"{name}.files" if folders else name  # kept files of a folder are in ``kept``
     labels = labels_of([source.file for source in files]) if len(files) > 1 else {}
     return {
@@ -103,7 +110,7 @@ def readable(sources: Sequence[Source]) -> list[Source]:
 
 def names_of(groups: dict[str, list[Any]]) -> list[str]:
     """The names of everything that is written for the groups."""
-    folders = [name for name, some in groups.items() if isinstance(some[0], FolderSource)]
+    folders = [name for name, some in groups.items() if is_folder(some[0])]
     return [*groups, *map(list_name, folders)]
 
 
@@ -120,10 +127,12 @@ def writer(sources: Sequence[Any], path: Path) -> AbstractContextManager[Write]:
     check_group(sources)
     if isinstance(first, ParquetSource) or (isinstance(first, TableSource) and len(sources) > 1):
         return parquet_writer(sources, path)
+    if isinstance(first, MboxSource):
+        return mbox_writer(path, named_format(path)[1])
     if isinstance(first, FolderSource):
         return folder_writer(path)
     if isinstance(first, WarcSource):
-        return warc_writer(path, first.codec)
+        return warc_writer(path, named_format(path)[1])
     if isinstance(first, ArrowSource):
         return arrow_writer(sources, path)
     if isinstance(first, TableSource):

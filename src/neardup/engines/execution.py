@@ -11,14 +11,13 @@ import os
 import platform
 import sys
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from neardup import _native
+from neardup import __version__, _native
 from neardup.artefacts.calibration import Calibration
 from neardup.decisions.order import rank_of_all
 from neardup.documents.clashes import Shared
@@ -132,7 +131,7 @@ def _on_spark(collection: Collection, plan: Plan, progress: Progress) -> Result:
 def _about(collection: Collection, plan: Plan) -> dict[str, Any]:
     """The part of the description that does not depend on the result."""
     return {
-        "neardup": _version(),
+        "neardup": __version__,
         "settings": plan.describe(),
         "inputs": _inputs(collection),
         "artefacts": {name: artefact.describe() for name, artefact in plan.artefacts.items()},
@@ -246,12 +245,6 @@ def _account(result: Result, total: int) -> None:
             f"{total} documents were read, but {counts.sentence()}.",
             hint="this is a bug in neardup; nothing was written. Please report it.",
         )
-
-
-@functools.cache
-def _version() -> str:
-    """The version, read from the metadata of the package only once."""
-    return version("neardup")
 
 
 def _peak_memory() -> int | None:

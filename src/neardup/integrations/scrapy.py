@@ -16,7 +16,7 @@ from neardup.documents.extraction.page import ALL_TEXT, HTML, Page
 from neardup.engines.index.arrival_rule import Match
 from neardup.engines.index.index import Index
 from neardup.errors import RejectedError, SettingsError
-from neardup.integrations import missing
+from neardup.integrations import FIELD, check_action, missing
 
 try:
     from itemadapter import ItemAdapter
@@ -24,9 +24,6 @@ try:
     from scrapy.exceptions import DropItem, IgnoreRequest
 except ImportError as error:
     raise missing("The pipeline and the middleware for Scrapy", error, "scrapy") from error
-
-ACTIONS = ("drop", "mark")
-FIELD = "near_dup_of"
 
 
 class _Seen:
@@ -39,12 +36,7 @@ class _Seen:
                 f"The setting {setting} is empty; expected the place of an index.",
                 hint=f'{setting} = "seen.db", or postgresql://…',
             )
-        self.action = settings.get("NEARDUP_ACTION", "drop")
-        if self.action not in ACTIONS:
-            raise SettingsError(
-                f"The setting NEARDUP_ACTION is {self.action!r}.",
-                hint=f"expected one of {', '.join(ACTIONS)}.",
-            )
+        self.action = check_action(settings.get("NEARDUP_ACTION", "drop"), "NEARDUP_ACTION")
         self.stats = crawler.stats
         self._index = Index.open(settings.get(setting), **settings.getdict("NEARDUP_SETTINGS"))
         crawler.signals.connect(self._index.close, signal=signals.spider_closed)

@@ -294,7 +294,7 @@ def check_formats(collection: Collection, *, annotate: bool) -> None:
                 hint="leave --annotate out, or run `neardup passages`: occurrences.parquet has "
                 "the places.",
             )
-        if not isinstance(source, FolderSource) and filled_source(source, Fills(0)) is source:
+        if filled_source(source, Fills(0)) is source:
             raise UsageError(
                 f"{source.file} has a format that clean cannot write.",
                 hint="it writes JSON Lines, CSV, Parquet, Arrow and text files; "

@@ -15,7 +15,6 @@ import itertools
 import json
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup import __version__
 from neardup.decisions.policy import ACTIONS, DROP, KEEP, LINK, MERGE, REVIEW, Policy, read_policy
 from neardup.documents.collection import Collection
 from neardup.documents.columns import DEFAULT_ID, Mask
@@ -170,7 +170,7 @@ class Applied:
         files = digests_of(folder)
         info = {
             "format": FORMAT,
-            "neardup": version("neardup"),
+            "neardup": __version__,
             "run": file_digest(run / "run.json") if run else None,
             "policy": self.policy.describe(),
             **({"changes": [each.row() for each in self.changes.counting]} if self.changes else {}),

@@ -1,4 +1,5 @@
 """A run as one table for colleagues: CSV, an Excel workbook or Parquet, by the name of the file.
+BibTeX and RIS are lists of kept documents (``reference_list.py``).
 
 There is one row for each document, in input order: where it stands, what was decided, and for a
 kept document the number of ``copies`` that it stands for, itself among them. Copies are the cluster
@@ -14,9 +15,9 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
-from xml.sax.saxutils import escape
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +26,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from neardup import schema
+from neardup.documents.mail import Mail
 from neardup.errors import InputError, NeardupError, UsageError
 from neardup.files import whole_file
 
@@ -32,7 +34,10 @@ if TYPE_CHECKING:
     from neardup.runs.result import Result
 
 FORMS = ("csv", "xlsx", "parquet")
+ENDINGS = {**{form: f".{form}" for form in FORMS}, "bibtex": ".bib", "ris": ".ris"}
+REFERENCES = (ENDINGS["bibtex"], ENDINGS["ris"])
 TITLE = "title"
+FAMILY = ("family", "attachment")  # of mail: a duplicate may be in another family than its original
 _DECIDED = ("decision", "reason", "kept_id", "score", "kind", "cluster")
 
 
@@ -41,6 +46,12 @@ def write_export(result: Result, path: Path, *, title: str | None = None) -> Pat
     it, that is a column ``title`` if there is one."""
     check_form(path)
     _spare_files(result, path)
+    if (form := path.suffix.lower()) in REFERENCES:
+        from neardup.runs.reference_list import write_references
+
+        with whole_file(path) as part:
+            write_references(result, part, form, title)
+        return path
     tables = {"documents": export_table(result, title)}
     if path.suffix.lower() == ".xlsx":
         tables |= {"clusters": result.clusters.drop_columns(["members"])}
@@ -50,10 +61,10 @@ def write_export(result: Result, path: Path, *, title: str | None = None) -> Pat
 
 
 def check_form(path: Path) -> None:
-    if path.suffix.lower().removeprefix(".") not in FORMS or path.is_dir():
+    if path.suffix.lower() not in ENDINGS.values() or path.is_dir():
         raise UsageError(
             f"{path} has no format that a table is exported in; expected "
-            f"{', '.join('.' + form for form in FORMS)}.",
+            f"{', '.join(ENDINGS.values())}.",
             hint="name another file.",
         )
 
@@ -87,7 +98,9 @@ def write_tables(tables: Mapping[str, pa.Table], part: Path, path: Path) -> None
 
 def export_table(result: Result, title: str | None = None) -> pa.Table:
     decisions = result.decisions
-    known = {"path": pa.array(_paths(result), pa.large_string()), **stated(result, title)}
+    family = FAMILY if _has_mail(result) else ()
+    found = stated(result, title, ("url", *family))
+    known = {"path": pa.array(_paths(result), pa.large_string()), **found}
     columns = {
         "id": decisions["id"],
         "path": known["path"],
@@ -95,6 +108,7 @@ def export_table(result: Result, title: str | None = None) -> pa.Table:
         "title": known["title"],
         "url": known["url"],
         "source": decisions["source"],
+        **{name: known[name] for name in family},
         **{name: decisions[name] for name in _DECIDED},
         "copies": _copies(decisions),
         **_of_kept(decisions, known | {"source": decisions["source"]}),
@@ -108,7 +122,13 @@ def _of_kept(decisions: pa.Table, known: Mapping[str, Any]) -> dict[str, pa.Arra
     place = pc.index_in(
         decisions["kept_id"].combine_chunks(), _kept_ids(decisions), skip_nulls=True
     )
-    return {f"kept_{name}": known[name].take(place) for name in ("path", "title", "url", "source")}
+    names = ("path", "title", "url", "source", *(known.keys() & FAMILY[:1]))
+    return {f"kept_{name}": known[name].take(place) for name in names}
+
+
+def _has_mail(result: Result) -> bool:
+    documents = result.collection_if_there()
+    return any(isinstance(source, Mail) for source in (documents.sources if documents else ()))
 
 
 def _kept_ids(decisions: pa.Table) -> pa.Array:

@@ -13,14 +13,13 @@ import io
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from neardup import files
+from neardup import __version__, files
 from neardup.documents.arrow import ArrowSource
 from neardup.documents.block_source import BlockSource
 from neardup.documents.collection import Collection
@@ -160,7 +159,7 @@ def state_of(collection: Collection, settings: Settings) -> dict[str, Any]:
             hint="give a file, or leave out --resume.",
         )
     state = {
-        "version": version("neardup"),
+        "version": __version__,
         "settings": settings,
         "inputs": {source.file: _stamp_of(source) for source in collection.sources},
     }
@@ -168,9 +167,10 @@ def state_of(collection: Collection, settings: Settings) -> dict[str, Any]:
 
 
 def _stamp_of(source: Any) -> Any:
-    if not isinstance(source, FolderSource):
+    if not isinstance(source, FolderSource) or not source.path.is_dir():
         return stamp(source.path)
-    stamps = [(str(source.place(e)), stamp(source.locate(e))) for e in source.entries]
+    files = source.files_of(source.entries)
+    stamps = [(str(source.place(e)), stamp(source.locate(e))) for e in files]
     return hashlib.sha256(json.dumps(stamps).encode()).hexdigest()
 
 

@@ -136,10 +136,11 @@ class Result:
         documents = self._documents
         try:
             path = documents.path_of(row["file"], row["row"]) if documents else None
+            name = documents.name_of(row["file"], row["row"]) if documents and path else ""
         except (NeardupError, OSError, IndexError):
             return None
         own = self.info["settings"].get("id") is None and row["id"] is not None
-        return path if path and (not own or _ends_alike(path, row["id"])) else None
+        return path if path and (not own or _ends_alike(name, row["id"])) else None
 
     def where(self, row: Mapping[str, Any]) -> str:
         """The location of a document, for people."""

@@ -51,7 +51,7 @@ from neardup.report.html_page import write_page
 from neardup.report.run_report import REPORT, run_page
 from neardup.report.run_view import Run
 from neardup.runs.checksums import CHECKSUMS, Checksums, damaged, read_table, write_checksums
-from neardup.runs.export import FORMS, write_export
+from neardup.runs.export import ENDINGS, write_export
 from neardup.runs.kept_names import KEPT_OF
 from neardup.runs.result import Result
 from neardup.runs.run_info import (
@@ -122,7 +122,7 @@ ONE_FILE = "one_file"  # in run.json: several input files were asked for in one
 _WRITTEN = re.compile(r"(kept|annotated)(\.\w+)*(/(?!\.\.?(/|$))[^/\0]+)*")
 EXPORT = "export"  # in run.json: the formats of the table for colleagues
 _TABLES = ("decisions.parquet", "duplicates.parquet", "pairs.parquet", "rejected.jsonl")
-_EXPORTS = tuple(f"{EXPORT}.{form}" for form in FORMS)
+_EXPORTS = tuple(f"{EXPORT}{ending}" for ending in ENDINGS.values())
 _FILES = (*_TABLES, *_EXPORTS, ORDER, DIGESTS, ACTIONS, SIGNATURES, ARTEFACTS, REPORT)
 _NAMES = (*_FILES, RUN, CHECKSUMS, APPLIED, APPLYING)
 
@@ -167,7 +167,7 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
     _write_artefacts(result.artefacts, folder / ARTEFACTS)
     _write_rejected(result.decisions, folder / "rejected.jsonl")
     for form in info.get(EXPORT, ()):
-        write_export(result, folder / f"{EXPORT}.{form}")
+        write_export(result, folder / f"{EXPORT}{ENDINGS[form]}")
     # References are not read for the report: a run against many must not wait.
     write_page(folder / REPORT, run_page(Run(result, info)))
     described = json.dumps(info, indent=2, ensure_ascii=False) + "\n"

@@ -62,7 +62,7 @@ def test_twenty_pairs_by_keyboard_alone_end_with_precision(
         assert "of the 90 pairs" in said
         assert fits(page)
         page.get_by_role("link", name="Evaluation", exact=True).click()
-        expect(page.get_by_role("heading", level=1)).to_have_text("Evaluation of out")
+        expect(page.get_by_role("heading", level=1)).to_have_text("How good is this run?")
         page.wait_for_selector("body:not(:has([data-computing]))")
         expect(page.get_by_role("img", name="Precision in each class of the score")).to_be_visible()
         page.get_by_label("Wish for").select_option("recall=0.9")

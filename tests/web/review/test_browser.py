@@ -93,16 +93,41 @@ def test_from_the_front_to_a_pair_and_on_by_keyboard(visited: Visited) -> None:
 def test_search_finds_texts_and_ids(visited: Visited) -> None:
     page = visited.go("/clusters")
     press(page, "/")
-    expect(page.get_by_label("Search texts and ids")).to_be_focused()
+    expect(page.get_by_label("Search titles, texts and ids")).to_be_focused()
     page.keyboard.type('"FERRY pier" divers')
     press(page, "Enter")
     expect(page.locator("tbody tr")).to_have_count(1)
     expect(page.locator("tbody")).to_contain_text("en-harbour-1")
-    page.get_by_label("Search texts and ids").fill("nothing-has-this")
+    page.get_by_label("Search titles, texts and ids").fill("nothing-has-this")
     page.get_by_role("button", name="Show").click()
     expect(page.get_by_text("No cluster has a document with all that is asked.")).to_be_visible()
     page.get_by_role("link", name="Show all clusters").click()
     expect(page.locator("tbody tr")).to_have_count(19)
+
+
+def test_the_keys_of_a_page_are_listed(visited: Visited) -> None:
+    page = visited.go("/clusters")
+    press(page, "?")
+    keys = page.get_by_role("dialog", name="Keys of this page")
+    expect(keys).to_contain_text("open the entry")
+    press(page, "j")  # is not for the page behind
+    expect(page.locator("tr.here")).to_have_count(0)
+    press(page, "Escape")
+    expect(keys).to_be_hidden()
+    page.get_by_role("button", name="Keys").click()
+    expect(keys).to_be_visible()
+
+
+def test_documents_are_called_by_their_titles(visited: Visited) -> None:
+    page = visited.go("/cluster?of=en-harbour-7")
+    title = "Marrow Harbour votes for a pier of stone"
+    expect(page.get_by_role("heading", level=1)).to_contain_text(title)
+    link = page.get_by_role("link", name="Pier to be rebuilt in stone")
+    expect(page.get_by_role("cell").filter(has=link)).to_contain_text("en-harbour-7")
+    page.get_by_role("link", name="0.617").first.click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(f"{title} en-harbour-1 and Pier")
+    press(page, "?")
+    expect(page.get_by_role("dialog")).to_contain_text("next pair")
 
 
 def test_both_texts_as_they_were_written_scroll_in_step(browser: Browser, tmp_path: Path) -> None:

@@ -24,7 +24,9 @@ from web.review.conftest import NEWS
 
 filters = st.builds(
     Filter,
-    q=st.sampled_from(["", "harbour", "HARBOUR pier", '"the old ferry"', "de-", "тр", "zzz"]),
+    q=st.sampled_from(
+        ["", "harbour", "goodbye", "HARBOUR pier", '"the old ferry"', "de-", "тр", "zzz"]
+    ),
     kind=st.sampled_from(["", *KINDS, "none"]),
     low=st.sampled_from([None, 0.45, 0.8, 1.0]),
     high=st.sampled_from([None, 0.5, 0.9]),
@@ -38,7 +40,7 @@ filters = st.builds(
 def has(document: dict[str, Any], wanted: Filter) -> bool:
     """The slow twin of what is asked of a document alone."""
     terms = [wanted.q.strip('"')] if '"' in wanted.q else wanted.q.split()
-    found = f"{document['id']}\n{document['text']}".lower()
+    found = "\n".join(document.get(name) or "" for name in ("id", "title", "text")).lower()
     date = document.get("date")
     if date is None and (wanted.since or wanted.until):
         return False

@@ -214,6 +214,26 @@ def test_the_front_page_leads_to_the_duplicates(reader: TestClient) -> None:
     assert reader.get(twin_of(link)).json()["page"]["total"] == counts["duplicates"]
 
 
+@pytest.mark.parametrize("form", ["csv", "xlsx", "parquet", "bibtex", "ris"])
+def test_the_front_page_offers_exports(reader: TestClient, news: Path, form: str) -> None:
+    assert f'<button class="button" name="form" value="{form}">' in reader.get("/").text
+    answer = reader.get("/export", params={"form": form})
+    name = re.fullmatch(
+        r'attachment; filename="(export\.\w+)"', answer.headers["content-disposition"]
+    )
+    assert answer.status_code == 200
+    assert name
+    written = nd.Result.load(news).export(news.parent / name[1])
+    assert answer.content == written.read_bytes()
+
+
+def test_an_export_has_what_was_put_first_by_hand(client: TestClient) -> None:
+    before = client.get("/export").text
+    client.post("/changes/first", json={"id": "es-tren-4"})
+    assert client.get("/export").text != before
+    assert client.get("/export", params={"form": "exe"}).status_code == 404
+
+
 def test_the_first_document_may_be_set_aside_for_a_reference(tmp_path: Path) -> None:
     with client_of(against(tmp_path)) as client:
         said = client.get("/document.json?id=0").json()["document"]

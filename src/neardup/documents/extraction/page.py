@@ -17,8 +17,8 @@ import codecs
 import hashlib
 import html
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from neardup.documents.streams import Decoded, decoded
@@ -78,6 +78,9 @@ class Extracted:
     meta: Meta = NOTHING
     how: str | None = None
     encoding: str | None = None
+    more: Mapping[str, str | int | None] = field(
+        default_factory=dict
+    )  # columns beside the metadata
 
 
 _NAME = re.compile(r"/?(?:\w+:)?([a-zA-Z][a-zA-Z0-9]*)")  # XHTML may have prefixes

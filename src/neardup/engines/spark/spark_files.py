@@ -127,7 +127,7 @@ class FileInput:
     @property
     def paths(self) -> dict[int, list[str]]:
         return {
-            number: [source.path_of(row) for row in range(1, len(source.entries) + 1)]
+            number: [source.path_of(row) or "" for row in range(1, len(source.entries) + 1)]
             for number, source in enumerate(self.collection.sources)
             if isinstance(source, FolderSource)
         }

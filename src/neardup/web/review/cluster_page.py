@@ -40,9 +40,16 @@ WEAK = 0.25
 
 @dataclass(frozen=True)
 class Node:
+    """``title``: what the picture calls it, where the id would say less."""
+
     id: str
     kept: bool
     changed: bool
+    title: str | None = None
+
+    @property
+    def name(self) -> str:
+        return self.title or self.id
 
 
 @dataclass(frozen=True)
@@ -135,7 +142,8 @@ def _line(graph: Graph, edge: Edge, spots: Sequence[tuple[float, float]], bridge
     share = (edge.score - graph.threshold) / max(1 - graph.threshold, 1e-9)
     width = (1 + 5 * min(max(share, 0.0), 1.0)) * graph.scale
     ids = graph.nodes[edge.a].id, graph.nodes[edge.b].id
-    said = f"{shortened(ids[0], 40)} – {shortened(ids[1], 40)}: {edge.score:.4f}"
+    first, second = (shortened(graph.nodes[end].name, 40) for end in (edge.a, edge.b))
+    said = f"{first} – {second}: {edge.score:.4f}"
     said += ", weak" * weak + ", a bridge" * bridge
     href = html("/pair?" + urlencode({"a": ids[0], "b": ids[1]}))
     return (
@@ -148,19 +156,19 @@ def _line(graph: Graph, edge: Edge, spots: Sequence[tuple[float, float]], bridge
 def _dot(node: Node, spot: tuple[float, float], named: bool) -> str:
     x, y = spot
     css = "kept" if node.kept else "aside"
-    said = f"{shortened(node.id, 80)}, {'kept' if node.kept else 'duplicate'}"
+    said = f"{shortened(node.name, 80)}, {'kept' if node.kept else 'duplicate'}"
     href = html("/document?" + urlencode({"id": node.id}))
     ring = f'<circle class="ring" cx="{x:.1f}" cy="{y:.1f}" r="14"/>' if node.kept else ""
-    name = f'<text x="{x:.1f}" y="{y + 28:.1f}">{html(_label(node.id))}</text>' if named else ""
+    name = f'<text x="{x:.1f}" y="{y + 28:.1f}">{html(_label(node.name))}</text>' if named else ""
     return (
         f'<a href="{href}" class="{css}">{ring}<circle cx="{x:.1f}" cy="{y:.1f}" r="9">'
         f"<title>{html(said)}</title></circle>{name}</a>"
     )
 
 
-def _label(id: str) -> str:
+def _label(name: str) -> str:
     """At most 17 characters, the beginning and the end."""
-    line = " ".join(id.split())
+    line = " ".join(name.split())
     return line if len(line) <= 17 else f"{line[:9]}…{line[-7:]}"
 
 
@@ -268,9 +276,12 @@ def make_graph(facts: Facts, rows: Array, threshold: float) -> Graph:
     """Of these documents. Where there are too many links, those that decided and the weakest."""
     tables = facts.tables
     ids = tables.decisions["id"].take(rows).to_pylist()
+    titles = [facts.texts.title(row) for row in rows.tolist()]
+    if len(set(titles)) < len(titles):  # copies often have one title: then ids tell them apart
+        titles = [None] * len(titles)
     nodes = [
-        Node(id, bool(tables.kept[row]), bool(tables.by_hand[row] or facts.chosen[row]))
-        for id, row in zip(ids, rows.tolist(), strict=True)
+        Node(id, bool(tables.kept[row]), bool(tables.by_hand[row] or facts.chosen[row]), title)
+        for id, row, title in zip(ids, rows.tolist(), titles, strict=True)
     ]
     found = tables.pairs_within(rows)
     decides, score = tables.pair_decides, tables.pair_score
@@ -291,6 +302,7 @@ def links_of(graph: Graph) -> list[Data]:
         {
             "a": graph.nodes[edge.a].id,
             "b": graph.nodes[edge.b].id,
+            "titles": [graph.nodes[end].title for end in (edge.a, edge.b)],
             "score": edge.score,
             "decides": edge.decides,
             "weak": graph.weak(edge),

@@ -6,22 +6,27 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import pyarrow as pa
 from fastapi import Query
+from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from neardup.errors import UsageError
 from neardup.report.bars import score_bars
 from neardup.report.run_view import DUPLICATE, KEPT, REJECTED
 from neardup.runs.changes import Change
+from neardup.runs.export import ENDINGS
+from neardup.runs.policy_order import put_first
 from neardup.runs.run_info import is_passage_run
 from neardup.web.app import Link, Part
 from neardup.web.doors import Door
 from neardup.web.flow_pages import FlowPart
 from neardup.web.judging.judging_pages import judging_parts
+from neardup.web.problems import not_found
 from neardup.web.review.cluster_page import Details
 from neardup.web.review.filters import DECIDED, Filter, asked
 from neardup.web.review.list_pages import Lists, progress
@@ -48,7 +53,21 @@ class Front:
     def doors(self) -> Sequence[Door]:
         return [
             Door("/", self.front, template="review/front.html"),
+            Door("/export", self.export),
         ]
+
+    def export(self, form: str = "csv") -> Response:
+        """The documents as a file to download, with what was put first by hand."""
+        result = self._state.source.result
+        if result is None or form not in ENDINGS:
+            raise not_found(f"There is no export as {form!r}.", hint=", ".join(ENDINGS))
+        first = self._state.now.changes.first
+        with TemporaryDirectory(prefix="neardup-export-") as folder:
+            made = put_first(result, first) if first else result
+            path = made.export(Path(folder) / f"export{ENDINGS[form]}")
+            data = path.read_bytes()
+        named = {"Content-Disposition": f'attachment; filename="{path.name}"'}
+        return Response(data, media_type="application/octet-stream", headers=named)
 
     def front(self) -> Data:
         state, facts = self._state, self._state.facts()
@@ -68,6 +87,7 @@ class Front:
             "becomes": tables.becomes_counts,
             "policy": state.source.policy is not None,
             "changeable": state.source.log is not None,
+            "exports": list(ENDINGS) if state.source.result else [],
             "cards": [card for make in self._cards if (card := make())],
             "weakest": [pair_row(facts, number, CONTEXT) for number in weakest],
             "reading": progress(state),

@@ -50,6 +50,7 @@ def cluster_row(facts: Facts, number: int, context: str = "") -> Data:
         "first": first,
         "href": cluster_href(first, context),
         "kept": kept,
+        "title": facts.texts.title(head),
         "size": len(rows),
         "aside": len(aside),
         "weakest": weakest if np.isfinite(weakest) else None,
@@ -86,6 +87,7 @@ def pair_row(facts: Facts, number: int, context: str = "") -> Data:
         "label": STATES[label] if label >= 0 else None,
         "cluster": cluster if cluster >= 0 else None,
         "decisions": [_decision(facts, row) for row in rows],
+        "titles": [facts.texts.title(row) for row in rows],
         "texts": [snippet(facts.texts.there(row)) for row in rows],
     }
 
@@ -104,6 +106,8 @@ def document_row(facts: Facts, row: int) -> Data:
     dates = facts.texts.dates
     return {
         **said,
+        "title": facts.texts.title(row),
+        "kept_title": _title(facts, said["kept_id"]),
         "href": document_href(said["id"]),
         "pair": pair_href(said["kept_id"], said["id"]) if said["kept_id"] is not None else None,
         "from": names[codes[row]] if codes[row] >= 0 else None,
@@ -113,6 +117,12 @@ def document_row(facts: Facts, row: int) -> Data:
         "why": why(facts, row, said),
         "text": snippet(facts.texts.there(row)),
     }
+
+
+def _title(facts: Facts, id: str | None) -> str | None:
+    if id is None or facts.texts.titles is None:
+        return None
+    return facts.texts.title(facts.tables.row_of(id))
 
 
 def why(facts: Facts, row: int, said: Data) -> str:

@@ -34,6 +34,7 @@ from neardup.methods.preparation import text_digests
 from neardup.runs.changes import ChangeLog
 from neardup.runs.comparison import Comparison, compare
 from neardup.runs.explanation import compare_texts
+from neardup.runs.export import TITLE
 from neardup.runs.policy_order import put_first
 from neardup.runs.result import Result
 from neardup.runs.run_tables import decision_column
@@ -43,14 +44,15 @@ from neardup.text.text_options import Text
 
 
 class Read(NamedTuple):
-    """Some documents as they are read: rows of the decisions, their texts, and as texts their dates
-    and their own sources; null where there is none. ``share`` of everything has been read with
-    them, None where nobody knows."""
+    """Some documents as they are read: rows of the decisions, their texts, and as texts their
+    dates, their own sources and their titles; null where there is none. ``share`` of everything has
+    been read with them, None where nobody knows."""
 
     rows: Array
     texts: pa.Array
     dates: pa.Array
     sources: pa.Array
+    titles: pa.Array
     share: float | None
 
 
@@ -171,7 +173,7 @@ class RunSource:
     def read(self) -> Iterator[Read]:
         """Documents that are not what the run read are left out, and counted by an error."""
         collection, settings = self.result.collection(), self.result.info["settings"]
-        names = (self._date or USUAL_DATE, SOURCE)
+        names = (self._date or USUAL_DATE, SOURCE, TITLE)
         columns = Columns(settings["text"], settings["id"], names, optional=names)
         total, size, seen, whole = len(self.result.decisions), 0, 0, collection.plain_size()
         left = np.asarray(pc.not_equal(self.result.decisions["decision"], schema.REJECTED)).copy()
@@ -192,7 +194,7 @@ class RunSource:
             )
 
     def _read(
-        self, batch: DocumentBatch, seen: int, names: tuple[str, str], share: float | None
+        self, batch: DocumentBatch, seen: int, names: Sequence[str], share: float | None
     ) -> Read:
         rows, records = seen + batch.positions(), batch.records
         there = rows < len(self.result.decisions)
@@ -200,8 +202,8 @@ class RunSource:
             expected = digests[np.minimum(rows, len(digests) - 1)]
             there &= text_digests(records) == expected
         records = records.filter(pa.array(there))
-        dates, sources = (_written(records, name) for name in names)
-        return Read(rows[there], records.column("text"), dates, sources, share)
+        dates, sources, titles = (_written(records, name) for name in names)
+        return Read(rows[there], records.column("text"), dates, sources, titles, share)
 
     def close(self) -> None:
         pass
@@ -340,6 +342,7 @@ def _read(rows: list[Row], place: dict[int, int], share: float) -> Read:
         pa.array([row.text for row in rows], pa.large_string()),
         pa.array(times, pa.large_string()),
         pa.array([row.within for row in rows], pa.large_string()),
+        pa.nulls(len(rows), pa.large_string()),
         share,
     )
 

@@ -159,6 +159,7 @@ def histogram(scores: Array) -> list[int]:
 
 
 READ_AT_ONCE = 1 << 30  # bytes of inputs: beyond, texts are read when somebody searches
+AT_ONCE = 0.5  # seconds that opening waits for them
 PACKED = 4  # times as large, for what is compressed
 MANY = 200_000  # documents, where nobody knows how large they are
 
@@ -195,7 +196,7 @@ class State:
 
     def open(self) -> None:
         if self._small():
-            self.texts.begin()
+            self.texts.wait(AT_ONCE)  # the first page shows titles, where they are read by then
         self.cuts.begin()
         self._warm()
 

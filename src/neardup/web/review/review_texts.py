@@ -2,8 +2,8 @@
 
 Reading goes on in a thread, outside the folder of the run, and takes as much of the disk as the
 texts have bytes; the file goes away at the end. A text that is asked for before it is there is read
-where it stands. A search goes through ids and texts, without regard to case, in any script: every
-word, or passage in "quotes", has to be there. It answers with what has been read so far, and
+where it stands. A search goes through ids, titles and texts, without regard to case, in any script:
+every word, or passage in "quotes", has to be there. It answers with what has been read so far, and
 ``progress`` says how much that is.
 """
 
@@ -55,6 +55,7 @@ class Texts:
         self._stop = threading.Event()
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self.dates: pa.Array | None = None
+        self.titles: pa.Array | None = None
         self.sources: tuple[Array, list[str]] | None = None
 
     def begin(self) -> None:
@@ -65,10 +66,10 @@ class Texts:
                 self._thread = threading.Thread(target=self._read_all, daemon=True)
                 self._thread.start()
 
-    def wait(self) -> None:
+    def wait(self, seconds: float | None = None) -> None:
         self.begin()
         assert self._thread
-        self._thread.join()
+        self._thread.join(seconds)
 
     def close(self) -> None:
         self._stop.set()
@@ -102,6 +103,13 @@ class Texts:
         """Only what has been read already."""
         return self._at(row) if row >= 0 else None
 
+    def title(self, row: int) -> str | None:
+        """None where it is not read yet, too."""
+        if self.titles is None or row < 0:
+            return None
+        written: str | None = self.titles[row].as_py()
+        return " ".join(written.split()) if written else None
+
     def _at(self, row: int) -> str | None:
         batch, place = self._place[row].tolist()
         if batch < 0:
@@ -119,10 +127,12 @@ class Texts:
             return {}
 
     def search(self, q: str, ids: pa.Array) -> Array:
-        """Which documents have every term of ``q`` in their id or their text."""
+        """Which documents have every term of ``q`` in their id, their title or their text."""
+        names = [ids] if self.titles is None else [ids, self.titles]
         found = np.ones(self._count, np.bool_)
         for term in sorted(terms(q), key=len, reverse=True):  # long ones are rare
-            found &= np.asarray(pc.fill_null(_has(ids, term), False)) | self._with(term, found)
+            named = [np.asarray(pc.fill_null(_has(column, term), False)) for column in names]
+            found &= np.logical_or.reduce(named) | self._with(term, found)
         return found
 
     def _with(self, term: str, among: Array) -> Array:
@@ -169,6 +179,7 @@ class Texts:
     def _take_columns(self, read: list[Read]) -> None:
         by_row = _by_row(np.concatenate([some.rows for some in read]), self._count)
         self.dates = _values([some.dates for some in read], by_row)
+        self.titles = _values([some.titles for some in read], by_row)
         own = _values([some.sources for some in read], by_row)
         self.sources = None if own is None else coded(pa.chunked_array([own]))
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -92,3 +94,23 @@ def test_templates_use_the_words_of_the_field() -> None:
 def test_public_names_are_explained_in_the_words_of_the_field() -> None:
     for name in nd.__all__:
         assert private(inspect.getdoc(getattr(nd, name)) or "") == [], name
+
+
+def test_spelling() -> None:
+    """Of pages, tutorials and all that the package says."""
+    places = [*ROOT.glob("*.md"), DOCS, ROOT / "examples" / "README.md", SOURCES, ROOT / "tools"]
+    command = [
+        sys.executable,
+        "-m",
+        "codespell_lib",
+        "--toml",
+        str(ROOT / "pyproject.toml"),
+        *places,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.stdout == ""
+    cells = [cell.source for path in notebooks.tutorials() for cell in notebooks.read(path).cells]
+    done = subprocess.run(
+        [*command[:5], "-"], input="\n".join(cells), capture_output=True, text=True, check=False
+    )
+    assert done.stdout == ""

@@ -1,10 +1,13 @@
 #include <algorithm>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 #include <string>
 
 #include "bindings/bindings.hpp"
 #include "passages/anchors.hpp"
 #include "passages/copies.hpp"
+#include "passages/seed_lists.hpp"
 #include "passages/units.hpp"
 
 using namespace nb::literals;
@@ -49,6 +52,70 @@ void lend(Copies &self, nb::ndarray<uint8_t, nb::ndim<1>, nb::c_contig> entries,
 void find(Copies &self, In<uint32_t> documents) {
     nb::gil_scoped_release release;
     self.find(documents.data(), documents.size());
+}
+
+template <typename Row>
+const Row *rows_of(In<uint32_t> numbers, size_t &count) {
+    constexpr size_t width = sizeof(Row) / sizeof(uint32_t);
+    if (numbers.size() % width) throw nb::value_error("expected whole rows");
+    count = numbers.size() / width;
+    return reinterpret_cast<const Row *>(numbers.data());
+}
+
+auto listed(Copies &self, In<uint32_t> lists, In<uint32_t> numbers) {
+    size_t count = 0;
+    const auto *rows = rows_of<neardup::SeedList>(lists, count);
+    if (numbers.size() != self.documents()) throw nb::value_error("expected a number for each document");
+    std::vector<neardup::CoveredGram> out;
+    {
+        nb::gil_scoped_release release;
+        self.listed(rows, count, numbers.data(), out);
+    }
+    return give_rows<uint32_t>(std::move(out));
+}
+
+auto seed_lists(const Copies &self, In<uint32_t> occurrences, In<uint32_t> contexts, std::optional<In<uint8_t>> covered) {
+    size_t count = 0;
+    const auto *rows = rows_of<neardup::Occurrence>(occurrences, count);
+    if (contexts.size() != count * (2 * neardup::context_words + self.settings().gram) ||
+        (covered && covered->size() != count))
+        throw nb::value_error("expected the context of each gram");
+    std::vector<neardup::SeedList> out;
+    {
+        nb::gil_scoped_release release;
+        neardup::seed_lists(self.settings(), rows, count, contexts.data(), covered ? covered->data() : nullptr, out);
+    }
+    return give_rows<uint32_t>(std::move(out));
+}
+
+// The grams that `find` samples: where they are, and the low half of the hash of each.
+auto seeds(const Copies &self, In<uint32_t> words, In<int64_t> offsets) {
+    std::vector<uint32_t> positions, tags;
+    std::vector<int64_t> ends{0};
+    {
+        nb::gil_scoped_release release;
+        std::vector<uint64_t> hashes;
+        std::vector<neardup::Sampled> sampled;
+        for (size_t d = 0; d + 1 < offsets.size(); ++d) {
+            const auto size = static_cast<uint32_t>(offsets.data()[d + 1] - offsets.data()[d]);
+            if (size >= self.settings().words) {
+                neardup::winnow(words.data() + offsets.data()[d], size, self.settings().gram, self.settings().window,
+                                hashes, sampled);
+                for (const neardup::Sampled &each : sampled) {
+                    positions.push_back(each.position);
+                    tags.push_back(static_cast<uint32_t>(each.hash));
+                }
+            }
+            ends.push_back(static_cast<int64_t>(positions.size()));
+        }
+    }
+    return std::make_tuple(give(std::move(positions)), give(std::move(tags)), give(std::move(ends)));
+}
+
+void adopt(Copies &self, In<uint32_t> copies) {
+    size_t count = 0;
+    const auto *rows = rows_of<Copy>(copies, count);
+    self.adopt(std::vector<Copy>(rows, rows + count));
 }
 
 void index_held(Copies &self) {
@@ -172,6 +239,12 @@ void bind_passages(nb::module_ &m) {
         .def("reserve", &Copies::reserve, "samples"_a, "Make room for the grams of `find`.")
         .def_prop_ro("bytes", &Copies::bytes, "Memory of the words and grams.")
         .def("find", &find, "documents"_a, "Compare held documents, in this order, with those before them.")
+        .def("seeds", &seeds, "words"_a, "offsets"_a, "The grams that `find` samples: positions, tags, and where those of each document end.")
+        .def("seed_lists", &seed_lists, "occurrences"_a, "contexts"_a, "covered"_a.none(),
+             "Which stored grams meet each gram, four numbers each; occurrences are seven numbers each.")
+        .def("listed", &listed, "lists"_a, "numbers"_a,
+             "Compare documents with these lists; the grams that are not stored, three numbers each.")
+        .def("adopt", &adopt, "copies"_a, "Take copies that were found elsewhere.")
         .def("index", &index_held, "Store all grams of the held documents, for `against`.")
         .def("against", &against, "words"_a, "offsets"_a,
              "Copies between other documents and the held ones, seven numbers each.")
@@ -179,6 +252,7 @@ void bind_passages(nb::module_ &m) {
              "Seven numbers each: document, begin, end, source, its begin and end, words that agree.")
         .def("places", &places, "Five numbers each: passage, document, begin, end, copy or -1.")
         .def("__len__", &Copies::documents);
+    m.attr("CONTEXT_WORDS") = neardup::context_words;
     m.def("anchors", &anchors, "words"_a, "offsets"_a, "gram"_a, "window"_a,
           "The anchors of each document, sorted, each once, and where those of each document end.");
     m.def("pack_anchors", &pack_anchors, "postings"_a, "first"_a, "count"_a,

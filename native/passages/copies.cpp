@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "hash.hpp"
+#include "passages/extension.hpp"
 #include "simd.hpp"
 
 namespace neardup {
@@ -14,83 +15,12 @@ namespace {
 
 constexpr uint32_t none = UINT32_MAX;
 constexpr size_t first_block = size_t{1} << 12, block_words = size_t{1} << 22, first_slots = size_t{1} << 12;
-constexpr uint32_t agreeing = 3;  // words that must agree behind a gap
-constexpr int gap_cost = 2, drop_off = 24;
-
-// Where the two texts agree behind a gap: so many words further in each.
-struct Gap {
-    uint32_t target, source;
-};
-
-// One side of an extension. `at` counts words away from the seed.
-struct Side {
-    uint32_t target = 0, source = 0, matched = 0;
-};
-
-// Words to the right of a place, or to its left in reverse, up to an end.
-template <bool left>
-struct Reader {
-    const uint32_t *place;
-    uint32_t size;
-    uint32_t operator[](uint32_t i) const { return left ? place[-1 - static_cast<ptrdiff_t>(i)] : place[i]; }
-};
-
-template <typename R>
-uint32_t agreement(const R &a, uint32_t i, const R &b, uint32_t j) {
-    const uint32_t most = std::min(a.size - i, b.size - j);
-    uint32_t n = 0;
-    while (n < most && a[i + n] == b[j + n]) ++n;
-    return n;
-}
-
-template <typename R>
-bool agrees(const R &a, uint32_t i, const R &b, uint32_t j, uint32_t count) {
-    if (i + count > a.size || j + count > b.size) return false;
-    for (uint32_t n = 0; n < count; ++n)
-        if (a[i + n] != b[j + n]) return false;
-    return true;
-}
-
-// The smallest gap behind which the texts agree again.
-template <typename R>
-bool crossing(const R &a, uint32_t i, const R &b, uint32_t j, uint32_t most, Gap &gap) {
-    for (uint32_t both = 1; both <= 2 * most; ++both)
-        for (uint32_t x = both > most ? both - most : 0; x <= std::min(both, most); ++x)
-            if (agrees(a, i + x, b, j + both - x, agreeing)) {
-                gap = {x, both - x};
-                return true;
-            }
-    return false;
-}
-
-// Extends from both starts; the end is where the score was best: +1 for a word that agrees, -2 for one in a gap.
-template <typename R>
-Side extended(const R &a, const R &b, uint32_t most_gap) {
-    Side at, best;
-    int score = 0, best_score = 0;
-    while (true) {
-        const uint32_t run = agreement(a, at.target, b, at.source);
-        at = {at.target + run, at.source + run, at.matched + run};
-        score += static_cast<int>(std::min(run, 1u << 20));
-        if (score > best_score) {
-            best = at;
-            best_score = score;
-        }
-        score = std::min(score, 1 << 20);
-        best_score = std::min(best_score, 1 << 20);
-        Gap gap{};
-        if (!most_gap || !crossing(a, at.target, b, at.source, most_gap, gap)) return best;
-        at.target += gap.target;
-        at.source += gap.source;
-        score -= gap_cost * static_cast<int>(std::max(gap.target, gap.source));
-        if (score < best_score - drop_off) return best;
-    }
-}
 
 }  // namespace
 
 // What one comparison needs, so that nothing is allocated for each document. The recent extensions are remembered by
-// their diagonal: a seed inside one of them is not extended again. A forgotten one costs time only.
+// their diagonal: a seed inside one of them is not extended again. Runs that were too short for a copy are remembered
+// apart from copies, so they never make a copy be forgotten: the answer depends on the copies alone.
 struct Copies::Scratch {
     struct Recent {
         uint64_t key = 0;
@@ -100,26 +30,30 @@ struct Copies::Scratch {
     std::vector<uint64_t> hashes;
     std::vector<bool> met;
     std::vector<Copy> copies;
-    std::vector<Recent> recent = std::vector<Recent>(4096);
+    using Memory = std::vector<Recent>;
+    Memory copied = Memory(4096), tried = Memory(4096);
+    std::vector<Sampled> covered;  // sampled grams that were not stored, because a copy has them
     uint32_t generation = 0;
     Copy cover{};  // the copy that reaches furthest
 
     void begin() {
         copies.clear();
+        covered.clear();
         cover = {};
         ++generation;
     }
     static uint64_t key(uint32_t source, uint32_t position, uint32_t at) {
         return uint64_t{source} << 32 | (position - at);
     }
-    Recent &slot(uint64_t key) { return recent[scramble(key) & (recent.size() - 1)]; }
-    bool is_done(uint64_t key, uint32_t position) {
-        const Recent &known = slot(key);
+    static Recent &slot(Memory &memory, uint64_t key) { return memory[scramble(key) & (memory.size() - 1)]; }
+    bool has(Memory &memory, uint64_t key, uint32_t position) const {
+        const Recent &known = slot(memory, key);
         return known.generation == generation && known.key == key && known.begin <= position && position < known.end;
     }
+    bool is_done(uint64_t key, uint32_t position) { return has(copied, key, position) || has(tried, key, position); }
     // What is known of a diagonal grows; a copy without gaps has one diagonal at both of its ends.
-    void remember(uint64_t key, uint32_t begin, uint32_t end) {
-        Recent &known = slot(key);
+    void remember(Memory &memory, uint64_t key, uint32_t begin, uint32_t end) {
+        Recent &known = slot(memory, key);
         const bool same = known.generation == generation && known.key == key && begin <= known.end && known.begin <= end;
         known = same ? Recent{key, std::min(begin, known.begin), std::max(end, known.end), generation}
                      : Recent{key, begin, end, generation};
@@ -228,7 +162,6 @@ bool Copies::extend(const Target &target, const Entry &seed, uint32_t position, 
     if (!agrees(right, 0, source_right, 0, k)) return false;
     const Reader<true> left{target.words + position, position}, source_left{source + at, at};
     const uint32_t run_right = agreement(right, 0, source_right, 0), run_left = agreement(left, 0, source_left, 0);
-    scratch.remember(Scratch::key(seed.document, position, at), position - run_left, position + run_right);
     Side after{run_right, run_right, run_right}, before{run_left, run_left, run_left};
     const bool same = target.held && seed.document == target.document;
     // Inside one document a gap could lead to a place that is too near, so copies there are exact.
@@ -239,13 +172,20 @@ bool Copies::extend(const Target &target, const Entry &seed, uint32_t position, 
     const Copy whole{target.document,     position - before.target, position + after.target, seed.document,
                      at - before.source, at + after.source,        before.matched + after.matched};
     const uint32_t longer = std::max(whole.end - whole.begin, whole.source_end - whole.source_begin);
-    if (std::min(whole.end - whole.begin, whole.source_end - whole.source_begin) >= settings_.words &&
-        uint64_t{whole.matched} * 100 >= uint64_t{settings_.similarity} * longer) {
+    const auto remember = [&](Scratch::Memory &memory, uint32_t there, uint32_t here, uint32_t begin, uint32_t end) {
+        scratch.remember(memory, Scratch::key(number(seed.document), there, here), begin, end);
+    };
+    const bool is_run = run_left + run_right >= settings_.words;
+    bool is_copy = false;
+    if (std::min(whole.end - whole.begin, whole.source_end - whole.source_begin) >= settings_.words)
+        is_copy = uint64_t{whole.matched} * 100 >= uint64_t{settings_.similarity} * longer;
+    remember(is_copy || is_run ? scratch.copied : scratch.tried, position, at, position - run_left, position + run_right);
+    if (is_copy) {
         scratch.add(whole);
         // A seed behind a gap lies on another diagonal and would find the same copy again.
-        scratch.remember(Scratch::key(seed.document, whole.end, whole.source_end), position, whole.end);
-        scratch.remember(Scratch::key(seed.document, whole.begin, whole.source_begin), whole.begin, position);
-    } else if (run_left + run_right >= settings_.words) {
+        remember(scratch.copied, whole.end, whole.source_end, position, whole.end);
+        remember(scratch.copied, whole.begin, whole.source_begin, whole.begin, position);
+    } else if (is_run) {
         scratch.add({target.document, position - run_left, position + run_right, seed.document, at - run_left,
                      at + run_right, run_left + run_right});
     }
@@ -255,7 +195,7 @@ bool Copies::extend(const Target &target, const Entry &seed, uint32_t position, 
 void Copies::compare(const Target &target, Scratch &scratch) const {
     for (const Sampled &seed : scratch.sampled) {
         for (uint32_t e = slots_[slot_of(seed.hash)].head; e; e = entry(e).next) {
-            const uint64_t key = Scratch::key(entry(e).document, seed.position, entry(e).position);
+            const uint64_t key = Scratch::key(number(entry(e).document), seed.position, entry(e).position);
             if (!scratch.is_done(key, seed.position)) extend(target, entry(e), seed.position, scratch);
         }
     }
@@ -280,37 +220,70 @@ void covering(std::vector<Copy> &found, std::vector<Copy> &out) {
 
 }  // namespace
 
+// Compares a held document, whose grams are sampled, with what is stored, and stores its grams.
+void Copies::take(const Target &target, Scratch &scratch) {
+    const uint32_t m = settings_.words, k = settings_.gram;
+    scratch.begin();
+    // Every run of m words around a seed lies inside the cover: nothing new can be found, or need be stored.
+    const auto inside = [&](uint32_t position) {
+        const uint32_t from = position + k > m ? position + k - m : 0;
+        return scratch.cover.begin <= from && scratch.cover.end >= std::min(target.size, position + m);
+    };
+    const std::vector<Sampled> &sampled = scratch.sampled;
+    for (size_t i = 0; i < sampled.size(); ++i) {
+        const Sampled &seed = sampled[i];
+#if defined(__GNUC__) || defined(__clang__)
+        if (i + 8 < sampled.size()) __builtin_prefetch(&slots_[static_cast<uint32_t>(sampled[i + 8].hash) & (slots_.size() - 1)]);
+#endif
+        if (inside(seed.position)) {
+            scratch.covered.push_back(seed);
+            continue;
+        }
+        const size_t slot = slot_of(seed.hash);
+        for (uint32_t e = slots_[slot].head; e && !inside(seed.position); e = entry(e).next) {
+            const Entry &known = entry(e);
+            const bool same = known.document == target.document;
+            if (same && (known.position > seed.position || seed.position - known.position < m)) continue;
+            const uint64_t key = Scratch::key(number(known.document), seed.position, known.position);
+            if (!scratch.is_done(key, seed.position)) extend(target, known, seed.position, scratch);
+        }
+        if (inside(seed.position))
+            scratch.covered.push_back(seed);
+        else
+            store(target.document, seed.position, seed.hash, slot);
+    }
+    covering(scratch.copies, copies_);
+}
+
 void Copies::find(const uint32_t *documents, size_t count) {
     Scratch scratch;
-    const uint32_t m = settings_.words, k = settings_.gram;
     for (size_t n = 0; n < count; ++n) {
         const Target target{words(documents[n]), sizes_[documents[n]], documents[n], true};
-        if (target.size < m) continue;
+        if (target.size < settings_.words) continue;
         sample(target, settings_.window, scratch);
-        scratch.begin();
-        // Every run of m words around a seed lies inside the cover: nothing new can be found, or need be stored.
-        const auto inside = [&](uint32_t position) {
-            const uint32_t from = position + k > m ? position + k - m : 0;
-            return scratch.cover.begin <= from && scratch.cover.end >= std::min(target.size, position + m);
-        };
-        const std::vector<Sampled> &sampled = scratch.sampled;
-        for (size_t i = 0; i < sampled.size(); ++i) {
-            const Sampled &seed = sampled[i];
-#if defined(__GNUC__) || defined(__clang__)
-            if (i + 8 < sampled.size()) __builtin_prefetch(&slots_[static_cast<uint32_t>(sampled[i + 8].hash) & (slots_.size() - 1)]);
-#endif
-            if (inside(seed.position)) continue;
-            const size_t slot = slot_of(seed.hash);
-            for (uint32_t e = slots_[slot].head; e && !inside(seed.position); e = entry(e).next) {
-                const Entry &known = entry(e);
-                const bool same = known.document == target.document;
-                if (same && (known.position > seed.position || seed.position - known.position < m)) continue;
-                const uint64_t key = Scratch::key(known.document, seed.position, known.position);
-                if (!scratch.is_done(key, seed.position)) extend(target, known, seed.position, scratch);
-            }
-            if (!inside(seed.position)) store(target.document, seed.position, seed.hash, slot);
+        take(target, scratch);
+    }
+}
+
+void Copies::listed(const SeedList *lists, size_t count, const uint32_t *numbers, std::vector<CoveredGram> &out) {
+    numbers_.assign(numbers, numbers + documents());
+    Scratch scratch;
+    for (size_t i = 0; i < count;) {
+        const uint32_t document = lists[i].document;
+        const Target target{words(document), sizes_[document], document, true};
+        sample(target, settings_.window, scratch);
+        slots_.assign(first_slots);
+        entries_ = Room<Entry>();
+        used_ = 0;
+        for (size_t seed = 0; i < count && lists[i].document == document; ++i) {
+            const SeedList &each = lists[i];
+            while (scratch.sampled[seed].position < each.position) ++seed;
+            const uint64_t hash = scratch.sampled[seed].hash;
+            if (each.source != none) store(each.source, each.source_position, hash, slot_of(hash));
         }
-        covering(scratch.copies, copies_);
+        take(target, scratch);
+        for (const Sampled &gram : scratch.covered)
+            out.push_back({document, gram.position, static_cast<uint32_t>(gram.hash)});
     }
 }
 

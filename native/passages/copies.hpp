@@ -45,6 +45,17 @@ struct PassagePlace {
     int64_t copy;
 };
 
+// A place where the gram at `position` of `document` was stored before. A source of UINT32_MAX is none, and only names
+// a document that may repeat itself.
+struct SeedList {
+    uint32_t document, position, source, source_position;
+};
+
+// A sampled gram that is not stored because a copy has it; `tag` is the low half of its hash.
+struct CoveredGram {
+    uint32_t document, position, tag;
+};
+
 // An array that grows, or one in memory of somebody else that has room enough.
 template <typename T>
 class Room {
@@ -112,6 +123,13 @@ class Copies {
     // Compares these held documents with those before them, and appends the copies that cover all that was found.
     void find(const uint32_t *documents, size_t count);
 
+    // As `find`, for documents whose stored grams are given, sorted by document and position: what other documents
+    // stored before. Documents have these `numbers` in the whole collection. Gives the grams that are not stored.
+    void listed(const SeedList *lists, size_t count, const uint32_t *numbers, std::vector<CoveredGram> &out);
+
+    // Takes copies that were found elsewhere, in the order of their documents, for `places`.
+    void adopt(std::vector<Copy> &&copies) { copies_ = std::move(copies); }
+
     // Stores the grams of all held documents, every one of them: for `against`.
     void index();
 
@@ -120,6 +138,7 @@ class Copies {
     void against(const uint64_t *words, const int64_t *offsets, size_t documents, std::vector<Copy> &out) const;
 
     const std::vector<Copy> &copies() const { return copies_; }
+    const CopySettings &settings() const { return settings_; }
     size_t documents() const { return starts_.size(); }
     size_t words_of(size_t document) const { return sizes_[document]; }
 
@@ -143,6 +162,7 @@ class Copies {
 
     const uint32_t *words(uint32_t document) const { return starts_[document]; }
     void sample(const Target &target, uint32_t window, Scratch &scratch) const;
+    void take(const Target &target, Scratch &scratch);
     void compare(const Target &target, Scratch &scratch) const;
     bool meet(const Target &target, Scratch &scratch) const;
     bool extend(const Target &target, const Entry &seed, uint32_t position, Scratch &scratch) const;
@@ -159,6 +179,9 @@ class Copies {
     uint32_t *block_at_ = nullptr;
     std::vector<const uint32_t *> starts_;
     std::vector<uint32_t> sizes_;
+    uint32_t number(uint32_t document) const { return numbers_.empty() ? document : numbers_[document]; }
+
+    std::vector<uint32_t> numbers_;
     Room<Entry> entries_;
     Room<Slot> slots_;
     size_t used_ = 0;

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from neardup.engines.spark import SparkResult, dedup, find
+    from neardup.engines.spark import SparkResult, clean, dedup, find, passages, trace
 
-__all__ = ["SparkResult", "dedup", "find"]
+__all__ = ["SparkResult", "clean", "dedup", "find", "passages", "trace"]
 
 if not TYPE_CHECKING:  # a type checker would conclude that any name exists
 

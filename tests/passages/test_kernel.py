@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -106,6 +106,51 @@ def test_a_page_that_many_documents_share_is_one_passage() -> None:
     places = found.places().reshape(-1, 5)
     assert set(places[:, 0].tolist()) == {0}
     assert len(places) == 1000
+
+
+def apart(
+    made: Callable[[], _native.Copies], documents: Sequence[Sequence[int]], gram: int
+) -> list[Copy]:
+    """The copies when documents are compared apart from each other, again until the lists of stored
+    grams stay the same."""
+    around, found = _native.CONTEXT_WORDS, made()
+    words = np.array([word + 1 for document in documents for word in document], np.uint32)
+    offsets = offsets_of(np.array([len(document) for document in documents], np.int64))
+    positions, tags, ends = found.seeds(words, offsets)
+    of = np.repeat(np.arange(len(documents)), np.diff(ends))
+    order = np.lexsort((positions, of, tags))
+    positions, tags, of = positions[order].astype(np.int64), tags[order], of[order]
+    behind = np.diff(offsets)[of] - positions
+    places = (offsets[of] + positions)[:, None] + np.arange(-around, gram + around)
+    contexts = words[np.clip(places, 0, max(len(words) - 1, 0))] if len(of) else words[:0]
+    known = np.minimum(positions, around), np.minimum(behind, around + gram)
+    edges = positions <= around, behind <= around + gram
+    grams = np.stack([tags, of, positions, *known, *edges], 1).astype(np.uint32)
+    keys, stored = of << 32 | positions, None
+    before, kernel = None, made()
+    while True:
+        lists = found.seed_lists(grams.reshape(-1), contexts.reshape(-1), stored).reshape(-1, 4)
+        lists = lists[np.lexsort((lists[:, 1], lists[:, 0]))]
+        if lists.tolist() == before:
+            return copies_of(kernel)
+        kernel = made()
+        kernel.borrow(words, offsets)
+        numbers = np.arange(len(documents), dtype=np.uint32)
+        gone = kernel.listed(lists.reshape(-1), numbers).reshape(-1, 3).astype(np.int64)
+        stored = np.isin(keys, gone[:, 0] << 32 | gone[:, 1]).view(np.uint8)
+        before = lists.tolist()
+
+
+@given(few_words, st.integers(4, 9), st.integers(0, 4))
+def test_documents_compared_apart_have_the_same_copies(
+    documents: list[list[int]], words: int, gap: int
+) -> None:
+    """As on several machines: a document meets only lists of what others stored before it."""
+
+    def kernel() -> _native.Copies:
+        return _native.Copies(words, 2, 3, gap, 3, 75)
+
+    assert apart(kernel, documents, 2) == in_order(kernel(), documents)
 
 
 def spans(text: str, words: Sequence[tuple[int, int]], unit: int) -> list[str | None]:

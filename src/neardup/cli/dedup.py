@@ -149,17 +149,8 @@ run_options = shared.with_options(
     ),
     shared.workers_option,
     shared.memory_option,
-    click.option(
-        "--engine",
-        metavar="local|spark",
-        help="Run on this machine or on Spark.  [default: local]",
-    ),
-    click.option(
-        "--master",
-        metavar="URL",
-        help="Spark master, such as local[4], yarn or spark://HOST:7077.  [default: Spark's own "
-        "configuration]",
-    ),
+    shared.engine_option,
+    shared.master_option,
     shared.max_pairs_option,
     shared.accept_rejected_option,
     shared.debug_option,

@@ -231,6 +231,17 @@ action_option = click.option(
 workers_option = click.option(
     "--workers", metavar="N", type=int, help="Number of threads.  [default: all cores]"
 )
+engine_option = click.option(
+    "--engine",
+    metavar="local|spark",
+    help="Run on this machine or on Spark.  [default: local]",
+)
+master_option = click.option(
+    "--master",
+    metavar="URL",
+    help="Spark master, such as local[4], yarn or spark://HOST:7077.  [default: Spark's own "
+    "configuration]",
+)
 memory_option = click.option(
     "--memory", metavar="SIZE", help="Memory to use before writing to disk.  [default: 1GB]"
 )

@@ -97,6 +97,11 @@ class Collection:
         """The same collection without documents after the first ``limit``."""
         return Collection(self.sources, limit, self.inputs, self.extractor, self.naming)
 
+    def alone(self, i: int) -> Collection:
+        """The collection of one of the sources."""
+        inputs = replace(self.inputs, names=(self.inputs.names[i],))
+        return Collection([self.sources[i]], None, inputs, self.extractor, self.naming)
+
     def named(self, naming: Naming | None) -> Collection:
         """The same collection with different names for its documents."""
         return Collection(self.sources, self.limit, self.inputs, self.extractor, naming)

@@ -11,12 +11,13 @@ after, and must add up. The input is not changed: the cleaned documents are an a
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection as Container
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -30,9 +31,10 @@ from neardup.documents.folder import FolderSource
 from neardup.documents.jsonl import JsonlSource
 from neardup.documents.lists import ListSource
 from neardup.documents.lost import LostSource
-from neardup.errors import ConservationError, SettingsError, UsageError
-from neardup.passages.passage_tables import CLASSES, Passages, merged, passages_of
-from neardup.passages.search import PassageSettings, Workspace, settings_of
+from neardup.documents.source import chunk_results
+from neardup.errors import ChangedError, ConservationError, SettingsError, UsageError
+from neardup.passages.passage_tables import CLASSES, Engine, Passages, merged, passages_of
+from neardup.passages.search import PassageSettings, Workspace, search, settings_of
 from neardup.progress import Progress
 from neardup.runs.application import APPLIED
 from neardup.runs.checksums import digests_of, file_digest, write_checksums
@@ -40,6 +42,7 @@ from neardup.runs.filled_sources import Fills, filled_source
 from neardup.runs.result import Result
 from neardup.runs.run_folder import APPLIED as FOLDER
 from neardup.runs.run_folder import write_table, write_text
+from neardup.settings import worker_count
 from neardup.text.text_options import Text
 from neardup.text.words import buffers
 from neardup.wording import many
@@ -92,6 +95,95 @@ class _Changed:
     words: int = 0  # that are left
 
 
+Spans = dict[int, list[tuple[int, int]]]  # of documents, by number, in their order
+
+
+class Cuts(NamedTuple):
+    """Documents that are changed; ``texts`` has what is left of them, if that was asked for."""
+
+    changed: list[_Changed]
+    texts: list[str]
+    untouched: list[str]  # ids of pages, whose text has no place to be written to
+
+
+@dataclass
+class Cutting:
+    """Cuts spans out of the documents that are read again."""
+
+    spans: Spans
+    annotate: bool
+    folders: Mapping[str, FolderSource]
+    with_texts: bool
+
+    def __post_init__(self) -> None:
+        self._numbers = np.array(list(self.spans), np.int64)
+
+    def numbers(self, begin: int, end: int) -> list[int]:
+        """The documents with spans, from ``begin`` to ``end``."""
+        chosen = slice(*np.searchsorted(self._numbers, (begin, end)))
+        numbers: list[int] = self._numbers[chosen].tolist()
+        return numbers
+
+    def part(self, begin: int, end: int) -> Cutting:
+        return replace(self, spans={n: self.spans[n] for n in self.numbers(begin, end)})
+
+    def __call__(self, first: int, batch: DocumentBatch) -> Cuts:
+        ids, texts = batch.records.column("id"), batch.records.column("text")
+        numbers = self.numbers(first, first + batch.records.num_rows)
+        writable = {n for n in numbers if self._is_writable(batch, n - first)}
+        cuts = self.cuts((n, texts[n - first].as_py()) for n in numbers if n in writable)
+        pages = [ids[n - first].as_py() for n in numbers if n not in writable]
+        return cuts._replace(untouched=pages)
+
+    def _is_writable(self, batch: DocumentBatch, row: int) -> bool:
+        """Whether a document of a folder is a text file: a page would have to be written as one."""
+        if (source := self.folders.get(batch.file)) is None:
+            return True
+        entry = source.entries[batch.records.column("row")[row].as_py() - 1]
+        return source.kind_of(entry) is None and not source.reads_xml(entry)
+
+    def cuts(self, documents: Iterable[tuple[int, str]]) -> Cuts:
+        changed, texts = [], []
+        for number, text in documents:
+            rest = self.rest(number, text)
+            changed.append(_Changed(number, len(text), len(rest), self.spans[number]))
+            texts.append(rest)
+        offsets = _native.word_hashes(*buffers(texts), Text().native())[1]
+        for each, count in zip(changed, np.diff(offsets).tolist(), strict=True):
+            each.words = count
+        return Cuts(changed, texts if self.with_texts else [], [])
+
+    def rest(self, number: int, text: str) -> str:
+        return text if self.annotate else without(text, self.spans[number])
+
+
+class _TextsAgain:
+    """The new fields of documents, by position: their source is read again while it is written,
+    so no text need be held."""
+
+    def __init__(
+        self, read: Callable[[], Iterator[tuple[int, dict[str, Any]]]], positions: Container[int]
+    ) -> None:
+        self._read, self._positions = read, positions
+        self._coming: Iterator[tuple[int, dict[str, Any]]] = iter(())
+        self._next = -1  # the position that was read last
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    def get(self, position: int) -> dict[str, Any] | None:
+        """Positions are asked for in their order; if not, the source is read from its begin."""
+        if position not in self._positions:
+            return None
+        if position <= self._next or self._next < 0:
+            self._coming = self._read()
+        for at, fields in self._coming:
+            self._next = at
+            if at == position:
+                return fields
+        raise ChangedError("The input has changed while it was read.", hint="run again.")
+
+
 class Cleaned:
     """The cleaned documents of a passage run. ``documents`` has the type of the input."""
 
@@ -104,61 +196,69 @@ class Cleaned:
         self.result: Result | None = None
         self.changed: list[_Changed] = []
         self.untouched: list[str] = []  # pages, whose text has no place to be written to
-        self._collect(self._spans())
+        sources = documents.collection.sources
+        folders = {s.file: s for s in sources if isinstance(s, FolderSource)}
+        # A folder is asked for all its texts at once; other sources are read again.
+        with_texts = bool(found.held or folders)
+        self._cutting = Cutting(self._spans(), cleaning.annotate, folders, with_texts)
+        self._collect()
         self._check()
 
-    def _spans(self) -> dict[int, list[tuple[int, int]]]:
+    def _spans(self) -> Spans:
         found = self.found
         chosen = np.isin(found.classes[0], list(self.cleaning.remove))
         removed = (chosen[found.number] if len(chosen) else found.original) & ~found.original
         removed &= ~found.edited_of(removed)
         document = found.found.places[found.places, 1]
-        spans: dict[int, list[tuple[int, int]]] = {}
+        spans: Spans = {}
         for number, begin, end in merged(document[removed], found.spans[removed]):
             spans.setdefault(number, []).append((begin, end))
         return spans
 
-    def _collect(self, spans: dict[int, list[tuple[int, int]]]) -> None:
-        numbers = np.array(sorted(spans), np.int64)
-
-        def work(first: int, batch: DocumentBatch) -> list[tuple[_Changed | str, str]]:
-            begin, end = np.searchsorted(numbers, (first, first + batch.records.num_rows))
-            return _counted(
-                [self._changed(batch, n - first, n, spans[n]) for n in numbers[begin:end].tolist()]
-            )
-
-        positions = self.found.documents.numbers("positions")
-        held = self.found.held
-        parts: Iterable[list[tuple[_Changed | str, str]]] = (
-            _counted(
-                [self._cut(held.pop(n), n, spans[n]) for n in numbers[at : at + _AT_ONCE].tolist()]
-            )
+    def _collect(self) -> None:
+        documents, held, cutting = self.found.documents, self.found.held, self._cutting
+        numbers = list(cutting.spans)
+        parts: Iterable[Cuts] = (
+            cutting.cuts((n, held.pop(n)) for n in numbers[at : at + _AT_ONCE])
             for at in range(0, len(numbers), _AT_ONCE)
         )
-        for some in parts if held else self.found.found.again(work):
-            for changed, text in some:
-                if isinstance(changed, str):
-                    self.untouched.append(changed)
-                else:
-                    self.changed.append(changed)
-                    self._fills.values[int(positions[changed.number])] = self._fields(changed, text)
+        positions = documents.numbers("positions")
+        for some in parts if held else self.found.found.again(cutting) if numbers else ():
+            self.untouched += some.untouched
+            self.changed += some.changed
+            for changed, text in zip(some.changed, some.texts, strict=False):
+                fields = self._fields(changed.number, text)
+                self._fills.values[int(positions[changed.number])] = fields
 
-    def _changed(
-        self, batch: DocumentBatch, row: int, number: int, spans: list[tuple[int, int]]
-    ) -> tuple[_Changed | str, str]:
-        """What becomes of a document and its new text; the id of one that cannot be changed."""
-        if not _is_writable(self.found.documents.collection, batch, row):
-            return batch.records.column("id")[row].as_py(), ""
-        return self._cut(batch.records.column("text")[row].as_py(), number, spans)
-
-    def _cut(self, text: str, number: int, spans: list[tuple[int, int]]) -> tuple[_Changed, str]:
-        rest = text if self.cleaning.annotate else without(text, spans)
-        return _Changed(number, len(text), len(rest), spans), rest
-
-    def _fields(self, changed: _Changed, text: str) -> dict[str, Any]:
+    def _fields(self, number: int, text: str) -> dict[str, Any]:
         if self.cleaning.annotate:
-            return {"passages": [{"begin": begin, "end": end} for begin, end in changed.spans]}
+            spans = self._cutting.spans[number]
+            return {"passages": [{"begin": begin, "end": end} for begin, end in spans]}
         return {self.found.documents.settings.text: text}
+
+    def _fills_of(self, i: int) -> Fills:
+        """The new fields of a source."""
+        if self._cutting.with_texts:
+            return self._fills
+        documents = self.found.documents
+        numbers = list(self._cutting.spans)
+        positions = documents.numbers("positions")[numbers].tolist()
+        wanted = dict(zip(positions, numbers, strict=True))
+        values: Any = _TextsAgain(partial(self._read_again, i, wanted), wanted)
+        return Fills(documents.total, values)
+
+    def _read_again(self, i: int, wanted: dict[int, int]) -> Iterator[tuple[int, dict[str, Any]]]:
+        documents = self.found.documents
+        position = documents.source_starts[i]
+        chunks = documents.collection.alone(i).chunks(documents.settings.columns)
+        workers = worker_count(documents.settings.workers)
+        for batch in chunk_results(chunks, lambda chunk: chunk.read(), workers):
+            texts = batch.records.column("text")
+            for row, at in enumerate((position + batch.positions()).tolist()):
+                if (number := wanted.get(at)) is not None:
+                    text = self._cutting.rest(number, texts[row].as_py())
+                    yield at, self._fields(number, text)
+            position += len(batch)
 
     def _check(self) -> None:
         counts = self.counts
@@ -215,7 +315,8 @@ class Cleaned:
     @property
     def collection(self) -> Collection:
         original = self.found.documents.collection
-        twins = [filled_source(source, self._fills) for source in original.sources]
+        sources = enumerate(original.sources)
+        twins = [filled_source(source, self._fills_of(i)) for i, source in sources]
         return Collection(twins, self.found.documents.settings.limit, original.inputs)
 
     @property
@@ -265,15 +366,6 @@ class Cleaned:
         return save(self.found, Path(folder), self) / FIRST
 
 
-def _counted(some: Sequence[tuple[_Changed | str, str]]) -> list[tuple[_Changed | str, str]]:
-    """The same, with the number of words that are left in each text."""
-    offsets = _native.word_hashes(*buffers([text for _, text in some]), Text().native())[1]
-    for (changed, _), count in zip(some, np.diff(offsets).tolist(), strict=True):
-        if isinstance(changed, _Changed):
-            changed.words = count
-    return list(some)
-
-
 def without(text: str, spans: Sequence[tuple[int, int]]) -> str:
     """The text without these spans, which are sorted and do not overlap."""
     kept, at = [], 0
@@ -302,15 +394,6 @@ def check_formats(collection: Collection, *, annotate: bool) -> None:
             )
 
 
-def _is_writable(collection: Collection, batch: DocumentBatch, row: int) -> bool:
-    """Whether a document of a folder is a text file: a page would have to be written as one."""
-    for source in collection.sources:
-        if source.file == batch.file and isinstance(source, FolderSource):
-            entry = source.entries[batch.records.column("row")[row].as_py() - 1]
-            return source.kind_of(entry) is None and not source.reads_xml(entry)
-    return True
-
-
 def clean(
     documents: Any,
     *,
@@ -334,9 +417,12 @@ def cleaned(
     cleaning: Cleaning,
     progress: Progress | None = None,
     workspace: Workspace | None = None,
+    *,
+    engine: Engine = search,
 ) -> Cleaned:
     check_formats(collection, annotate=cleaning.annotate)
     # Of a folder each file has to be asked whether it is a text, so it is read again.
     folders = any(isinstance(source, FolderSource) for source in collection.sources)
-    hold = 0 if folders else settings.memory_bytes // 4
-    return Cleaned(passages_of(collection, settings, progress, workspace, hold=hold), cleaning)
+    hold = 0 if folders or engine is not search else settings.memory_bytes // 4
+    found = passages_of(collection, settings, progress, workspace, hold=hold, engine=engine)
+    return Cleaned(found, cleaning)

@@ -10,20 +10,29 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Protocol, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from neardup import _native
 from neardup.arguments import PassageArguments
-from neardup.documents import DocumentBatch, collect
-from neardup.passages.search import Found, PassageSettings, Workspace, search, settings_of
+from neardup.documents import Collection, DocumentBatch, collect
+from neardup.passages.search import (
+    UNITS,
+    Found,
+    PassageSettings,
+    Workspace,
+    search,
+    settings_of,
+)
 from neardup.progress import Progress
 from neardup.schema import Array, Ragged
+from neardup.text.text_options import Text
 from neardup.wording import many
 
 CLASSES = ("repetition", "quotation", "notice", "boilerplate", "template", "copied")
@@ -118,8 +127,9 @@ class Passages:
         self.found, self.unit = found, unit
         self.documents = found.documents
         gathered = _Gathered(found, hold)
-        for part in found.spans(unit):
-            gathered.add(*part)
+        excerpting = Excerpting(found.places, unit, hold > 0)
+        for part in found.again(excerpting):
+            excerpting.hold = gathered.add(part)
         self._gathered = gathered
         self.places = _repeated(found.places, gathered.spans())  # rows of found.places
         self.spans = gathered.spans()[self.places]
@@ -371,12 +381,71 @@ def merged(document: Array, spans: Array) -> list[tuple[int, int, int]]:
     return out
 
 
+class Excerpts(NamedTuple):
+    """What is taken from the texts of a batch: the span of each place, the text of each passage and
+    whether that is its original, and whether its first copies are marked as quotations."""
+
+    spans: Array  # of each place: bytes from and to, characters from and to
+    texts: dict[int, tuple[bool, str]]
+    quoted: dict[int, list[bool]]
+    held: dict[int, str]  # documents with copies, by number
+
+
+@dataclass
+class Excerpting:
+    """Takes them; ``hold`` is changed while batches are read."""
+
+    places: npt.NDArray[np.int64]
+    unit: str
+    hold: bool = False
+
+    def part(self, begin: int, end: int) -> Excerpting:
+        rows = slice(*np.searchsorted(self.places[:, 1], (begin, end)))
+        return replace(self, places=self.places[rows])
+
+    def __call__(self, first: int, batch: DocumentBatch) -> Excerpts:
+        numbers = first + np.arange(batch.records.num_rows + 1)
+        ends = np.searchsorted(self.places[:, 1], numbers)
+        places = self.places[ends[0] : ends[-1]]
+        texts = Ragged.of_strings(batch.records.column("text"))
+        begin, end = np.ascontiguousarray(places[:, 2:4].astype(np.uint32).T)
+        counts = (ends - ends[0]).astype(np.int64)
+        found = _native.text_spans(
+            *(texts.values, texts.offsets, Text().native(), begin, end, counts),
+            UNITS.index(self.unit),
+        )
+        excerpts = Excerpts(found.reshape(-1, 4), {}, {}, {})
+        data = memoryview(texts.values.data)
+        for (passage, document, _, _, copy), (at, until, _, _) in zip(
+            places.tolist(), excerpts.spans.tolist(), strict=True
+        ):
+            if at >= 0:
+                whole = data[texts.offsets[document - first] : texts.offsets[document - first + 1]]
+                _excerpt(excerpts, passage, copy < 0, whole, at, until)
+        if self.hold:
+            for number in np.unique(places[places[:, 4] >= 0, 1]).tolist():
+                text = texts[number - first].tobytes()
+                excerpts.held[number] = text.decode("utf-8", "surrogatepass")
+        return excerpts
+
+
+def _excerpt(
+    out: Excerpts, passage: int, original: bool, text: memoryview, begin: int, end: int
+) -> None:
+    if original or passage not in out.texts:
+        part = bytes(text[begin : min(end, begin + LONGEST_TEXT)])
+        out.texts[passage] = original, part.decode("utf-8", "ignore").strip()
+    if not original and len(quoted := out.quoted.setdefault(passage, [])) < _LOOKED_AT:
+        inside = bytes(text[begin : min(end, begin + 2000)])
+        before, after = bytes(text[max(0, begin - 40) : begin]), bytes(text[end : end + 8])
+        quoted.append(is_quoted(before, inside, after))
+
+
 class _Gathered:
-    """What is taken from the texts while they are read again: spans, the text of each passage, and
-    whether its first copies are marked as quotations."""
+    """The excerpts of all batches, in the order of reading."""
 
     def __init__(self, found: Found, hold: int) -> None:
-        self._found, self._room = found, hold
+        self._room = hold
         self.held: dict[int, str] = {}  # texts that have copies, by number
         self._parts: list[Array] = [np.empty((0, 4), np.int64)]
         count = int(found.places[:, 0].max()) + 1 if len(found.places) else 0
@@ -386,37 +455,22 @@ class _Gathered:
     def spans(self) -> npt.NDArray[np.int64]:
         return np.concatenate(self._parts)
 
-    def add(self, first: int, batch: DocumentBatch, rows: Array, spans: Array) -> None:
-        self._parts.append(spans)
-        texts = Ragged.of_strings(batch.records.column("text"))
-        places = self._found.places[rows]
-        data = memoryview(texts.values.data)
-        self._hold(first, places, texts)
-        for (passage, document, _, _, copy), (begin, end, _, _) in zip(
-            places.tolist(), spans.tolist(), strict=True
-        ):
-            if begin < 0:
-                continue
-            at = int(texts.offsets[document - first])
-            until = int(texts.offsets[document - first + 1])
-            if passage not in self.texts or copy < 0:
-                part = bytes(data[at + begin : at + min(end, begin + LONGEST_TEXT)])
-                self.texts[passage] = part.decode("utf-8", "ignore").strip()
-            if copy >= 0 and self.examined[passage] < _LOOKED_AT:
-                self.examined[passage] += 1
-                before = bytes(data[max(at, at + begin - 40) : at + begin])
-                after = bytes(data[at + end : min(until, at + end + 8)])
-                inside = bytes(data[at + begin : at + min(end, begin + 2000)])
-                self.quoted[passage] += is_quoted(before, inside, after)
-
-    def _hold(self, first: int, places: Array, texts: Ragged) -> None:
-        for number in np.unique(places[places[:, 4] >= 0, 1]).tolist() if self._room else ():
-            begin, end = texts.offsets[number - first], texts.offsets[number - first + 1]
-            self._room -= int(end - begin)
+    def add(self, part: Excerpts) -> bool:
+        """Returns whether more texts are to be held."""
+        self._parts.append(part.spans)
+        for passage, (original, text) in part.texts.items():
+            if original or passage not in self.texts:
+                self.texts[passage] = text
+        for passage, marks in part.quoted.items():
+            first = marks[: _LOOKED_AT - int(self.examined[passage])]
+            self.examined[passage] += len(first)
+            self.quoted[passage] += sum(first)
+        if self._room:
+            self.held |= part.held
+            self._room -= sum(map(len, part.held.values()))
             if self._room <= 0:  # then all of them are read again
                 self._room, self.held = 0, {}
-                return
-            self.held[number] = texts.values[begin:end].tobytes().decode("utf-8", "surrogatepass")
+        return self._room > 0
 
 
 def is_quoted(before: bytes, inside: bytes, after: bytes) -> bool:
@@ -445,6 +499,18 @@ def passages(documents: Any, **settings: Unpack[PassageArguments]) -> Passages:
     return passages_of(collect(documents), settings_of(dict(settings)))
 
 
+class Engine(Protocol):
+    """What finds passages: ``search`` on one machine, or Spark."""
+
+    def __call__(
+        self,
+        collection: Collection,
+        settings: PassageSettings,
+        progress: Progress | None = None,
+        workspace: Workspace | None = None,
+    ) -> Found: ...
+
+
 def passages_of(
     collection: Any,
     settings: PassageSettings,
@@ -452,8 +518,9 @@ def passages_of(
     workspace: Workspace | None = None,
     *,
     hold: int = 0,
+    engine: Engine = search,
 ) -> Passages:
-    return Passages(search(collection, settings, progress, workspace), settings.unit, hold)
+    return Passages(engine(collection, settings, progress, workspace), settings.unit, hold)
 
 
 def context(text: str, begin: int, end: int, around: int = 80) -> Sequence[str]:

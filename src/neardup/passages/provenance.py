@@ -18,6 +18,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from heapq import heapify, heappop, heappush
 from itertools import islice
 from typing import Any, NamedTuple, Protocol, TypeGuard, Unpack
@@ -28,10 +29,16 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.arguments import PassageArguments
-from neardup.documents import Chunk, Collection, Columns, Rejected, collect
+from neardup.documents import Collection, Columns, DocumentBatch, Rejected, collect
 from neardup.documents.source import chunk_results
 from neardup.errors import SettingsError
-from neardup.passages.search import PassageSettings, mostly_rejected, settings_of, words_of
+from neardup.passages.search import (
+    PassageSettings,
+    mostly_rejected,
+    settings_of,
+    words_in,
+    words_of,
+)
 from neardup.progress import Progress, Silent
 from neardup.runs.rejections import Reading
 from neardup.schema import Array, Ragged
@@ -245,27 +252,28 @@ def traced(
     against: Collection | Library,
     settings: PassageSettings,
     progress: Progress | None = None,
+    *,
+    engine: Comparison | None = None,
 ) -> Traces:
-    columns = Columns(settings.text, settings.id)
+    """``engine`` compares a collection elsewhere than here."""
     traces = Traces(Reading(settings.text, settings.id, documents.sources))
-    kernel = _kernel(settings)
-    hashes = []
-    for chunk in documents.chunks(columns):
+    wanted = Traced(settings)
+    for chunk in documents.chunks(Columns(settings.text, settings.id)):
         words = words_of(chunk)
-        kernel.hold(words.hashes.values, words.hashes.offsets)
-        hashes.append(words.hashes)
+        wanted.hashes.append(words.hashes)
         records = words.batch.records
         traces.rejected += words.batch.rejected
         for id, row, text in zip(
             *(records[name].to_pylist() for name in ("id", "row", "text")), strict=True
         ):
             traces.append(Trace(id, words.batch.file, row, text))
-    kernel.index()
+            wanted.documents.append((id, text))
     shown = progress or Silent()
     if isinstance(against, Collection):
-        total = _match(traces, _from_collection(traces, against, kernel, settings, shown), shown)
+        compared = (engine or compare)(wanted, against, shown)
+        total = _match(traces, _from_collection(traces, compared), shown)
     else:
-        _match(traces, _from_library(against, hashes, kernel, settings), shown)
+        _match(traces, _from_library(against, wanted), shown)
         total = len(against)
     for each in traces:
         each.collection = total
@@ -286,64 +294,111 @@ def _kernel(settings: PassageSettings) -> _native.Copies:
     return _native.Copies(settings.min_words, gram, 1, settings.gap, _PLACES, percent, *anchors)
 
 
-class _Batch(NamedTuple):
+class Compared(NamedTuple):
     """Documents of the collection and what they share with those that are traced."""
 
     first: Sequence[int] | int  # the numbers of its documents, or that of the first one
-    sources: list[tuple[str, str]]  # id and text of the document of each copy
+    sources: list[tuple[str, str]]  # of each copy: the id of its document, and its text there
     copies: Array
     spans: Array  # in the collection, characters
     documents: int
-    size: int  # bytes that were read
+    size: int = 0  # bytes that were read
     file: str = ""
     rejected: Sequence[Rejected] = ()
 
 
-def _from_collection(
-    traces: Traces,
-    against: Collection,
-    kernel: _native.Copies,
-    settings: PassageSettings,
-    shown: Progress,
-) -> Iterator[_Batch]:
-    def work(chunk: Chunk) -> _Batch:
-        batch, hashes, _ = words_of(chunk)
-        ids, texts = batch.records["id"], batch.records["text"]
-        copies = kernel.against(hashes.values, hashes.offsets).reshape(-1, 7)
-        copies, spans = _placed(copies, Ragged.of_strings(texts), 0)
-        sources = [(ids[n].as_py(), texts[n].as_py()) for n in copies[:, 0].tolist()]
-        found = _Batch(0, sources, copies, spans, len(ids), batch.size)
-        return found._replace(file=batch.file, rejected=batch.rejected)
+@dataclass
+class Traced:
+    """The documents that are traced, as a comparison needs them; it may travel to other machines,
+    which make the kernel again."""
 
-    shown.stage("comparing", total_bytes=against.plain_size())
-    chunks = against.chunks(Columns(settings.text, settings.id))
+    settings: PassageSettings
+    documents: list[tuple[str, str]] = field(default_factory=list)  # id and text
+    hashes: list[Ragged] = field(default_factory=list)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "kernel"}
+
+    @cached_property
+    def kernel(self) -> _native.Copies:
+        kernel = _kernel(self.settings)
+        for some in self.hashes:
+            kernel.hold(some.values, some.offsets)
+        kernel.index()
+        return kernel
+
+    def compared(self, batch: DocumentBatch) -> Compared:
+        ids, texts = batch.records["id"], batch.records["text"]
+        copies, spans = self.copies_in(words_in(batch).hashes, Ragged.of_strings(texts))
+        sources = [(ids[n].as_py(), texts[n].as_py()) for n in copies[:, 0].tolist()]
+        compared = self.with_sources(copies, spans, sources, len(ids))
+        return compared._replace(size=batch.size, file=batch.file, rejected=batch.rejected)
+
+    def copies_in(self, words: Ragged, texts: Ragged) -> tuple[Array, Array]:
+        copies = self.kernel.against(words.values, words.offsets).reshape(-1, 7)
+        return _placed(copies, texts, 0)
+
+    def with_sources(
+        self, copies: Array, spans: Array, sources: list[tuple[str, str]], documents: int
+    ) -> Compared:
+        """``sources`` has the id and the whole text of the document of each copy. A document is not
+        its own source."""
+        own = [self.documents[n] == source for n, source in zip(copies[:, 3], sources, strict=True)]
+        if any(own):
+            others = ~np.array(own)
+            copies, spans = copies[others], spans[others]
+            sources = [source for source, same in zip(sources, own, strict=True) if not same]
+        places = zip(sources, spans[:, 2:].tolist(), strict=True)
+        parts = [(id, text[begin:end]) for (id, text), (begin, end) in places]
+        return Compared(0, parts, copies, spans, documents)
+
+
+class Comparison(Protocol):
+    """What compares a collection with the traced documents: this machine, or Spark."""
+
+    def __call__(
+        self, wanted: Traced, against: Collection, progress: Progress
+    ) -> Iterable[Compared]: ...
+
+
+def compare(wanted: Traced, against: Collection, progress: Progress) -> Iterator[Compared]:
+    """The documents of the collection, read once, in order."""
+    progress.stage("comparing", total_bytes=against.plain_size())
+    chunks = against.chunks(Columns(wanted.settings.text, wanted.settings.id))
+    workers = worker_count(wanted.settings.workers)
+    _ = wanted.kernel  # made before there are threads
+    return chunk_results(chunks, lambda chunk: wanted.compared(chunk.read()), workers)
+
+
+def _from_collection(traces: Traces, compared: Iterable[Compared]) -> Iterator[Compared]:
     first = 0
-    for batch in chunk_results(chunks, work, worker_count(settings.workers)):
+    for batch in compared:
         traces.tally(batch.file, batch.documents, batch.rejected)
         yield batch._replace(first=first)
         first += batch.documents
 
 
-def _from_library(
-    against: Library, hashes: list[Ragged], kernel: _native.Copies, settings: PassageSettings
-) -> Iterator[_Batch]:
+def _from_library(against: Library, wanted: Traced) -> Iterator[Compared]:
+    settings = wanted.settings
     if settings.min_words < ANCHOR + ANCHOR_WINDOW - 1:
         raise SettingsError(
             f"min_words is {settings.min_words}, and an index finds passages of at least "
             f"{ANCHOR + ANCHOR_WINDOW - 1} words.",
             hint="trace against the documents themselves, or leave --min-words out.",
         )
+    hashes = wanted.hashes
     asked = [_native.anchors(each.values, each.offsets, *_anchors(settings))[0] for each in hashes]
     found = iter(against.sharing(np.unique(np.concatenate([np.empty(0, np.uint64), *asked]))))
     while some := list(islice(found, _SOURCES)):
         texts = Ragged.of_texts([source.text for source in some])
-        words = _native.word_hashes(texts.values, texts.offsets, _TEXT)
-        copies, spans = _placed(kernel.against(*words).reshape(-1, 7), texts, 0)
+        words = Ragged(*_native.word_hashes(texts.values, texts.offsets, _TEXT))
+        copies, spans = wanted.copies_in(words, texts)
         sources = [(some[n].id, some[n].text) for n in copies[:, 0].tolist()]
-        yield _Batch([each.number for each in some], sources, copies, spans, len(some), 0)
+        numbers = [each.number for each in some]
+        yield wanted.with_sources(copies, spans, sources, len(some))._replace(first=numbers)
 
 
-def _match(traces: Traces, batches: Iterator[_Batch], shown: Progress) -> int:
+def _match(traces: Traces, batches: Iterator[Compared], shown: Progress) -> int:
     """Gives each document its hits; returns the number of documents that were compared."""
     texts = Ragged.of_texts([t.text for t in traces])
     total = 0
@@ -353,15 +408,12 @@ def _match(traces: Traces, batches: Iterator[_Batch], shown: Progress) -> int:
             batch.copies.tolist(), batch.spans.tolist(), mine, batch.sources, strict=True
         ):
             number, begin, end, source, at, until, matched = copy
-            trace = traces[source]
-            if trace.id == id and trace.text == text:
-                continue  # a document is not its own source
             first = batch.first
             number = first + number if isinstance(first, int) else first[number]
             longer = max(end - begin, until - at)
             words, place_there = (at, until), (span[2], span[3])
-            part = text[span[2] : span[3]]
-            trace.hits.append(Hit(number, id, *words, *place, *place_there, matched, longer, part))
+            hit = Hit(number, id, *words, *place, *place_there, matched, longer, text)
+            traces[source].hits.append(hit)
         total += batch.documents
         shown.advance(batch.documents, batch.size)
     return total

@@ -9,10 +9,10 @@ reading turns spans of words into characters of the original text, cut to whole 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -45,6 +45,7 @@ _COMPARED = "compared.npz"  # of a journal: what the comparison found
 _FREE = ("workers", "memory")  # do not change an answer
 _SOURCE_COLUMNS = ("source", "url")
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True)
@@ -99,13 +100,17 @@ class PassageSettings:
         extra = tuple(dict.fromkeys((*named, *usual)))
         return Columns(self.text, self.id, extra, tuple(n for n in usual if n not in named))
 
+    @property
+    def gram(self) -> int:
+        """Words of a seed."""
+        return min(6, self.min_words)
+
     def kernel(self) -> _native.Copies:
         """A seed of six words, one of eight grams: half of the passages of 25 words with a tenth of
         the words changed still have several seeds."""
-        gram = min(6, self.min_words)
-        window = min(8, self.min_words - gram + 1)
+        window = min(8, self.min_words - self.gram + 1)
         percent = round(100 * self.similarity)
-        return _native.Copies(self.min_words, gram, window, self.gap, MOST_PLACES, percent)
+        return _native.Copies(self.min_words, self.gram, window, self.gap, MOST_PLACES, percent)
 
     def describe(self) -> dict[str, Any]:
         return asdict(self)
@@ -132,7 +137,10 @@ class Words(NamedTuple):
 
 
 def words_of(chunk: Chunk) -> Words:
-    batch = chunk.read()
+    return words_in(chunk.read())
+
+
+def words_in(batch: DocumentBatch) -> Words:
     column = batch.records.column("text")
     texts = Ragged.of_strings(column)
     hashes = Ragged(*_native.word_hashes(texts.values, texts.offsets, Text().native()))
@@ -178,6 +186,15 @@ class Documents:
     def starts(self) -> list[int]:
         """The number of the first document of each batch."""
         return [0, *np.cumsum([count for _, count in self.files]).tolist()]
+
+    @property
+    def source_starts(self) -> list[int]:
+        """The position of the first document of each source."""
+        sizes = Counter(lost.file for lost in self.rejected)
+        for file, count in self.files:
+            sizes[file] += count
+        files = [source.file for source in self.collection.sources]
+        return [0, *np.cumsum([sizes[file] for file in files]).tolist()]
 
     def numbers(self, name: str) -> npt.NDArray[np.int64]:
         return np.concatenate([np.empty(0, np.int64), *getattr(self, name)]).astype(np.int64)
@@ -257,40 +274,31 @@ class Found:
     places: npt.NDArray[np.int64]
     copies: npt.NDArray[np.uint32]
 
-    def again(self, work: Callable[[int, DocumentBatch], T]) -> Iterator[T]:
-        """Reads the documents again. ``work`` gets the number of the first document of each batch,
-        and the batch."""
+    def again(self, work: Again[T]) -> Iterator[T]:
+        """Reads the documents again, and gives what ``work`` makes of each batch."""
         documents = self.documents
         starts = documents.starts
 
         def read(chunk: Chunk) -> T:
             numbered: _Numbered = chunk  # type: ignore[assignment]
-            batch = _as_before(numbered.chunk.read(), documents, numbered.number)
-            return work(starts[numbered.number], batch)
+            number = numbered.number
+            before = documents.files[number][0], documents.rows[number]
+            return work(starts[number], as_before(numbered.chunk.read(), *before))
 
         chunks = documents.collection.chunks(documents.settings.columns)
         numbers = range(len(documents.files))
         numbered = (_Numbered(chunk, i) for i, chunk in zip(numbers, chunks, strict=False))
         return chunk_results(numbered, read, worker_count(documents.settings.workers))
 
-    def spans(self, unit: str) -> Iterator[tuple[int, DocumentBatch, Array, Array]]:
-        """Of each batch the number of its first document, the batch, the rows of its places, and
-        for each of them bytes from and to, characters from and to."""
-        native, code = Text().native(), UNITS.index(unit)
 
-        def work(first: int, batch: DocumentBatch) -> tuple[int, DocumentBatch, Array, Array]:
-            numbers = first + np.arange(batch.records.num_rows + 1)
-            ends = np.searchsorted(self.places[:, 1], numbers)
-            rows = np.arange(ends[0], ends[-1])
-            texts = Ragged.of_strings(batch.records.column("text"))
-            begin, end = self.places[rows, 2:4].astype(np.uint32).T
-            counts = (ends - ends[0]).astype(np.int64)
-            found = _native.text_spans(
-                texts.values, texts.offsets, native, begin.copy(), end.copy(), counts, code
-            )
-            return first, batch, rows, found.reshape(-1, 4)
+class Again(Protocol[T_co]):
+    """Work on a batch that is read again; ``first`` is the number of its first document."""
 
-        return self.again(work)
+    def __call__(self, first: int, batch: DocumentBatch) -> T_co: ...
+
+    def part(self, begin: int, end: int) -> Again[T_co]:
+        """The same for these documents alone: it may travel to another machine."""
+        ...
 
 
 class _Numbered(NamedTuple):
@@ -301,13 +309,12 @@ class _Numbered(NamedTuple):
         return self.chunk.read()
 
 
-def _as_before(batch: DocumentBatch, documents: Documents, number: int) -> DocumentBatch:
+def as_before(batch: DocumentBatch, file: str, rows: Array) -> DocumentBatch:
     """The batch as it was read first; an error if the input has changed since."""
-    file, count = documents.files[number]
-    rows = batch.records.column("row").to_numpy()[:count]
-    if batch.file != file or not np.array_equal(rows, documents.rows[number]):
+    now = batch.records.column("row").to_numpy()[: len(rows)]
+    if batch.file != file or not np.array_equal(now, rows):
         raise ChangedError(f"{file} has changed while it was read.", hint="run again.")
-    return replace(batch, records=batch.records.slice(0, count))
+    return replace(batch, records=batch.records.slice(0, len(rows)))
 
 
 class Workspace(NamedTuple):
@@ -349,6 +356,11 @@ def _compared(
     for some in store.slices(order):
         kernel.find(some)
         shown.advance(len(some))
+    return places_of(kernel)
+
+
+def places_of(kernel: _native.Copies) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
+    """The places of passages by document and begin, and the copies that the kernel found."""
     places = kernel.places().reshape(-1, 5)
     by_place = np.lexsort((places[:, 2], places[:, 1]))
     return places[by_place], kernel.copies().reshape(-1, 7)
@@ -373,7 +385,7 @@ def read_words(
     progress.stage("reading", settings.limit, total_bytes=collection.plain_size())
     for words in _taken(collection, settings, journal):
         if settings.limit is not None:
-            words = _first(words, settings.limit - documents.total)
+            words = first_documents(words, settings.limit - documents.total)
         if store:
             store.add(words.hashes)
         documents.add(words)
@@ -402,7 +414,7 @@ def _taken(
         yield words
 
 
-def _first(words: Words, room: int) -> Words:
+def first_documents(words: Words, room: int) -> Words:
     """The first documents of a batch, rejected ones among them."""
     batch, hashes, lengths = words
     count = int((batch.positions() < room).sum())

@@ -22,11 +22,13 @@ from neardup.artefacts.calibration import CONSISTENCY, UNLIKE
 from neardup.cli import main
 from neardup.documents import collect, parquet
 from neardup.engines.integrity import verify
-from neardup.engines.spark import spark_files
+from neardup.engines.spark import passage_search, spark_files
 from neardup.errors import ColumnError, InputError, RejectedError, SettingsError
 from neardup.plan import resolve
+from neardup.runs.checksums import digests_of
 from neardup.settings import settings_of
 from neardup.testing import HOSTILE
+from passages.material import SHARED, documents_of, jsonl, prose
 from test_real_data import rows
 
 if TYPE_CHECKING:
@@ -376,3 +378,46 @@ def test_the_ten_lines_of_the_page(
     kept = spark.read.parquet(str(tmp_path / "kept.parquet")).count()
     assert kept == found["result"].counts.kept
     assert (tmp_path / "out" / "run.json").exists()
+
+
+def shared(tmp_path: Path) -> list[str]:
+    """Three files: passages within and between them, edited copies, and what cannot be read."""
+    names = []
+    for number, some in enumerate(
+        ([prose(1, 60), SHARED + " " + prose(2, 30)], [prose(3, 40) + " " + SHARED, ""])
+    ):
+        names.append(str(jsonl(tmp_path / f"{number}.jsonl", documents_of(*some))))
+    edited = SHARED.replace("ka", "xo", 2)
+    lines = [json.dumps({"id": "e", "text": f"{edited} {prose(4, 30)} {prose(1, 60)}"}), "{"]
+    (tmp_path / "2.jsonl").write_text("\n".join(lines), "utf-8")
+    return [*names, str(tmp_path / "2.jsonl"), str(NEWS)]
+
+
+def test_passages_are_those_of_one_machine(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same files to the byte, with buckets so small that grams meet in several tasks."""
+    monkeypatch.setattr(passage_search, "_BUCKET_WORDS", 5_000)
+    names = shared(tmp_path)
+    for engine in ("spark", "local"):
+        out = ["-o", str(tmp_path / engine), "--engine", engine, "--accept-rejected"]
+        options = ["--unit", "line", "--keep", "longest"]
+        done = CliRunner().invoke(main, ["clean", *names, *options, *out])
+        assert done.exit_code == 0, done.output
+    ours, theirs = (digests_of(tmp_path / engine) for engine in ("spark", "local"))
+    assert len(ours) > 4
+    assert ours == theirs
+    assert spark.version
+
+
+def test_evaluation_items_are_found_in_the_same_training_documents(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    evals = jsonl(tmp_path / "evals.jsonl", documents_of(SHARED, prose(1, 60), prose(9, 40)))
+    for engine in ("spark", "local"):
+        out = ["passages", *shared(tmp_path), "--against", str(evals), "--accept-rejected"]
+        done = CliRunner().invoke(main, [*out, "-o", str(tmp_path / engine), "--engine", engine])
+        assert done.exit_code == 0, done.output
+    ours, theirs = (digests_of(tmp_path / engine) for engine in ("spark", "local"))
+    assert ours == theirs
+    assert spark.version

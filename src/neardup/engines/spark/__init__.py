@@ -21,6 +21,8 @@ A run uses the files in this order:
     spark_result                decisions and pairs, as the user gets them
     spark_folder                the same as folders of Parquet, with signatures for a next run
 
+Passages of files are found by ``passage_search``, in rounds.
+
 All steps use ``session.py`` (the Spark session, the plan in tasks, errors of tasks) and
 ``spark_columns.py`` (tables between steps, their sizes, stages that are kept).
 """
@@ -30,12 +32,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from neardup.engines.spark.passage_search import clean, passages, trace
     from neardup.engines.spark.spark_frames import dedup, find
     from neardup.engines.spark.spark_result import SparkResult
 
-__all__ = ["SparkResult", "dedup", "find"]
+__all__ = ["SparkResult", "clean", "dedup", "find", "passages", "trace"]
 
-_HOMES = {"SparkResult": "spark_result", "dedup": "spark_frames", "find": "spark_frames"}
+_HOMES = {
+    "SparkResult": "spark_result",
+    **dict.fromkeys(("dedup", "find"), "spark_frames"),
+    **dict.fromkeys(("clean", "passages", "trace"), "passage_search"),
+}
 
 if not TYPE_CHECKING:
 

@@ -175,7 +175,7 @@ def _log(result: Result, plan: Plan) -> None:
     if unknown := result.info["kinds"].get(UNKNOWN) if plan.kinds != "none" else None:
         LOG.warning("%s duplicates have no kind: a text could not be read again", unknown)
     if not result.pairs_complete:
-        LOG.warning("pairs are partial: each duplicate has the one it was set aside for")
+        LOG.warning("pairs are partial: each duplicate has only the kept document it repeats")
 
 
 def shared_ids(shared: Shared | None) -> dict[str, Any]:

@@ -200,9 +200,9 @@ class Explanation:
     def _why(self) -> str:
         reason = self.reason.partition(" (")[0]
         if reason == "representative":
-            return "; others were set aside for it"
+            return "; others are its duplicates"
         if reason == "unique" and self.pairs:
-            return "; what it matches was set aside, and not for it"
+            return "; what it matches are duplicates of other documents"
         if reason == "unique":
             return "; it matches no other"
         return "; it has too few different words, so only an equal one could be its duplicate" * (

@@ -39,6 +39,7 @@ from neardup.errors import UnreadableError
 MOST_HEADER = 1 << 20  # bytes
 MOST_VALUE = 10_000  # characters of a header that are read
 MOST_MEMBERS, MOST_PARTS, DEEPEST = 1000, 10_000, 20
+TOO_MANY = f"message has more than {MOST_PARTS:,} parts"
 TOO_DEEP = f"parts of the message are more than {DEEPEST} levels deep"
 EML, MSG, MESSAGE = ".eml", ".msg", "message"
 TEXTS = (
@@ -250,8 +251,7 @@ def _headers(head: str) -> Iterator[tuple[str, str]]:
 def _gather(part: Part, into: Message, depth: int) -> str | None:
     """Adds what is in a part to the message; the result is the reason if it cannot be read."""
     if len(into.body) + len(into.members) + len(into.passed) > MOST_PARTS:
-        reason = f"message has more than {MOST_PARTS:,} parts"
-        raise UnreadableError(f"The {reason}.", reason=reason)
+        raise UnreadableError("The message is too large.", reason=TOO_MANY)
     type_ = part.type
     if reason := _ENCRYPTED.get(type_):
         return reason

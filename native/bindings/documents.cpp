@@ -64,7 +64,8 @@ nb::tuple select_lines(nb::bytes chunk, In<uint8_t> keep, bool start_of_file, bo
         nb::gil_scoped_release release;
         out = neardup::select_lines(bytes, {keep.data(), keep.size()}, start_of_file, previous_kept);
     }
-    return nb::make_tuple(nb::bytes(out.bytes.data(), out.bytes.size()), out.documents, out.last_kept);
+    nb::bytes kept = out.whole ? chunk : nb::bytes(out.bytes.data(), out.bytes.size());
+    return nb::make_tuple(kept, out.documents, out.last_kept);
 }
 
 int64_t count_lines(nb::bytes chunk) {

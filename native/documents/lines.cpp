@@ -50,7 +50,8 @@ Selection select_lines(std::string_view chunk, std::span<const uint8_t> keep, bo
         if (!was_kept && out.last_kept) run = p;
         p = line.next;
     }
-    if (out.last_kept) out.bytes.append(run, static_cast<size_t>(end - run));
+    out.whole = out.last_kept && run == chunk.data() && out.bytes.size() == 0;
+    if (out.last_kept && !out.whole) out.bytes.append(run, static_cast<size_t>(end - run));
     return out;
 }
 

@@ -48,6 +48,7 @@ struct Selection {
     Buffer bytes;
     int64_t documents = 0;  // lines that are not blank, kept or not
     bool last_kept = true;
+    bool whole = false;  // all lines are kept: `bytes` is empty, the chunk has them
 };
 
 // The kept lines, unchanged. `keep` has one entry per document; documents beyond it are not kept. A blank line is kept if

@@ -155,6 +155,14 @@ class Ragged:
         return cls(np.concatenate([np.empty(0, dtype), *values]), offsets_of(lengths))
 
 
+def string_column(texts: list[str]) -> pa.LargeStringArray:
+    """``pa.array`` grows its buffer for each text; of long texts, that is most of its time."""
+    encoded = [text.encode() for text in texts]
+    offsets = offsets_of(np.array([len(text) for text in encoded], np.int64))
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
+    return pa.Array.from_buffers(pa.large_string(), len(texts), buffers)
+
+
 def is_text(type_: pa.DataType) -> bool:
     return bool(
         pa.types.is_string(type_)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -161,3 +162,10 @@ def test_any_text_is_read_and_written_again(text: str) -> None:
         assert (lost, [other.key for other in again]) == (0, [one.key])
     references("a.ris", text.encode())
     without_latex(text)
+
+
+def test_a_library_in_an_archive(library: Path, tmp_path: Path) -> None:
+    archive = shutil.make_archive(str(tmp_path / "library"), "zip", library)
+    found = about(Path(archive))
+    assert set(found) == {"files/12/Roe - 2024.pdf", "paper.pdf", "swallows.pdf"}
+    assert found["swallows.pdf"]["title"] == "Swallows"

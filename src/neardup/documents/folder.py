@@ -177,8 +177,9 @@ class FolderSource(Source):
 
     def _listed_references(self, entry: Entry) -> list[Reference]:
         name = entry.name.lower()
-        lists = name.endswith(LISTS) or (name.endswith(".json") and self._is_csl(entry))
-        if not lists or entry.problem or entry.size > self.files.limits.document:
+        if entry.problem or entry.size > self.files.limits.document:
+            return []
+        if not name.endswith(LISTS) and not (name.endswith(".json") and self._is_csl(entry)):
             return []
         try:
             known, lost = references(name, self.content(entry))
@@ -190,7 +191,7 @@ class FolderSource(Source):
 
     def _is_csl(self, entry: Entry) -> bool:
         try:
-            return entry.problem is None and is_csl(self._head(entry))
+            return is_csl(self._head(entry))
         except OSError:
             return False
 

@@ -8,6 +8,7 @@ a copy was found.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple, Protocol, Unpack
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.arguments import PassageArguments
@@ -31,7 +33,7 @@ from neardup.passages.search import (
     settings_of,
 )
 from neardup.progress import Progress
-from neardup.schema import Array, Ragged
+from neardup.schema import Array, Ragged, string_column
 from neardup.text.text_options import Text
 from neardup.wording import many
 
@@ -181,7 +183,7 @@ class Passages:
         texts = self._gathered.texts
         columns = {
             "passage": np.arange(count),
-            "text": [texts[number] for number in self.kernel_ids.tolist()],
+            "text": string_column([texts[number] for number in self.kernel_ids.tolist()]),
             "words": longest_words,
             "characters": longest,
             "documents": counts.documents,
@@ -273,7 +275,7 @@ class Passages:
         """The texts that a source repeats: passages in at least ``_STANDING`` of its documents and
         a twentieth of them. If they are four fifths of these documents, they are notices: other
         texts that are copied as a whole are content."""
-        names, codes = np.unique(self.documents.sources(), return_inverse=True)
+        names, codes = self._source_codes
         sizes = np.bincount(codes, minlength=len(names))
         pairs = np.unique(np.stack([self.number, self._document], 1), axis=0)
         found, counts = np.unique(
@@ -293,9 +295,19 @@ class Passages:
         return documents
 
     @cached_property
+    def _source_codes(self) -> tuple[Array, npt.NDArray[np.int64]]:
+        """The names of all sources, and which one each document has."""
+        encoded = pa.array(self.documents.sources(), pa.large_string()).dictionary_encode()
+        names = encoded.dictionary.to_numpy(zero_copy_only=False).astype(object)
+        order = np.argsort(names)
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        return names[order], rank[encoded.indices.to_numpy(zero_copy_only=False)]
+
+    @cached_property
     def _sources(self) -> list[tuple[int, str, int]]:
         """Of each passage: how many sources, the most frequent one, and its documents."""
-        names, codes = np.unique(self.documents.sources(), return_inverse=True)
+        names, codes = self._source_codes
         pairs = np.unique(np.stack([self.number, self._document], 1), axis=0)
         found = np.unique(
             np.stack([pairs[:, 0], codes[pairs[:, 1]]], 1), axis=0, return_counts=True
@@ -330,11 +342,11 @@ class Passages:
         edge = (middle < _EDGE) | (middle > 1 - _EDGE)
         at_edge = np.bincount(self.number, edge, count).astype(np.int64).tolist()
         edited = np.bincount(self.number, self.similarity < 1, count).astype(np.int64).tolist()
-        everywhere = len(set(self.documents.sources()))
+        everywhere = len(self._source_codes[0])
         gathered = self._gathered
+        notices = _notices([gathered.texts[passage] for passage in self.kernel_ids.tolist()])
         evidence = []
         for number, passage in enumerate(self.kernel_ids.tolist()):
-            text = gathered.texts[passage][:_NOTICE_CHARACTERS].lower()
             sources, source, of_source = self._sources[number]
             evidence.append(
                 Evidence(
@@ -346,11 +358,21 @@ class Passages:
                     of_source,
                     at_edge[number],
                     float(gathered.quoted[passage] / max(1, gathered.examined[passage])),
-                    next((words for words in _NOTICES if words in text), None),
+                    notices[number],
                     everywhere,
                 )
             )
         return evidence
+
+
+def _notices(texts: list[str]) -> list[str | None]:
+    """The first words of a notice that each text has. One pass finds the few texts with any."""
+    starts = [text[:_NOTICE_CHARACTERS].lower() for text in texts]
+    some = pc.match_substring_regex(string_column(starts), "|".join(map(re.escape, _NOTICES)))
+    found: list[str | None] = [None] * len(texts)
+    for i in np.flatnonzero(some).tolist():
+        found[i] = next((words for words in _NOTICES if words in starts[i]), None)
+    return found
 
 
 class _Counts:

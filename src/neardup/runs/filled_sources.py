@@ -37,6 +37,7 @@ from neardup.runs.annotated_sources import annotated_line, with_values
 
 _MARK = b"\xef\xbb\xbf"
 _JSON_SPACE = " \t\r\n"
+_encoded = json.JSONEncoder(ensure_ascii=False).encode  # `json.dumps` would make one each time
 _DECODER = json.JSONDecoder(parse_int=str)  # a number may have too many digits for an int
 
 
@@ -99,7 +100,7 @@ def filled_line(line: bytes, fields: dict[str, Any]) -> bytes:
 
 
 def _json(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+    text = _encoded(value)
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:  # a lone surrogate can only be written as an escape
@@ -109,7 +110,7 @@ def _json(value: Any) -> str:
 
 def _value_places(text: str) -> dict[str, tuple[int, int]]:
     """Where the value of each key of an object stands; of a key that comes twice, the last."""
-    decoded = _DECODER.raw_decode
+    decoded = _DECODER.scan_once  # the line is known to be valid
     found: dict[str, tuple[int, int]] = {}
     at = _next(text, _next(text, 0) + 1)
     while text[at] != "}":
@@ -232,15 +233,23 @@ class FilledLines(JsonlSource):
 
 
 _SPACE = b"\xef\xbb\xbf \t\r"
+_BRACE = ord("{")  # a line that begins so is not blank
 
 
 def _filled_lines(data: bytes, fills: dict[int, Fields]) -> bytes:
-    lines, number = data.split(b"\n"), 0
-    for i, line in enumerate(lines):
-        if line.strip(_SPACE):
-            lines[i] = filled_line(line, fills[number]) if number in fills else line
+    """The lines with some of them filled; what is between two of these is copied at once."""
+    view, pieces = memoryview(data), []
+    done = at = number = 0
+    while at < len(data):
+        end = data.find(b"\n", at)
+        end = len(data) if end < 0 else end
+        if data[at] == _BRACE or data[at:end].strip(_SPACE):
+            if number in fills:
+                pieces += [view[done:at], filled_line(data[at:end], fills[number])]
+                done = end
             number += 1
-    return b"\n".join(lines)
+        at = end + 1
+    return b"".join([*pieces, view[done:]])
 
 
 @dataclass

@@ -23,7 +23,6 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from neardup.documents.bibliography import Reference
 from neardup.documents.folder import Entry, FolderSource
 from neardup.documents.open_files import shown
 from neardup.documents.remote import Place
@@ -52,10 +51,6 @@ class ArchiveSource(FolderSource):
     @property
     def feeds(self) -> list[Entry]:  # a feed in an archive is one document
         return []
-
-    @property
-    def _references(self) -> dict[str, list[Reference]]:  # and so is a list of references
-        return {}
 
     @cached_property
     def _listed(self) -> list[Entry]:

@@ -31,7 +31,7 @@ struct Copies::Scratch {
     std::vector<bool> met;
     std::vector<Copy> copies;
     using Memory = std::vector<Recent>;
-    Memory copied = Memory(4096), tried = Memory(4096);
+    Memory copied = Memory(4096), tried = Memory(1024);
     std::vector<Sampled> covered;  // sampled grams that were not stored, because a copy has them
     uint32_t generation = 0;
     Copy cover{};  // the copy that reaches furthest

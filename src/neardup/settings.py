@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -186,7 +187,12 @@ _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)B?\s*", re.IGNORECASE)
 
 def parse_size(size: str | int, name: str = "memory") -> int:
     """``512MB``, ``2G``, ``1.5 GB`` or a number of bytes."""
-    match = _SIZE.fullmatch(str(size))
+    return _parsed_size(str(size), name)
+
+
+@functools.lru_cache(maxsize=64)
+def _parsed_size(size: str, name: str) -> int:
+    match = _SIZE.fullmatch(size)
     if not match:
         raise SettingsError(f"{name} is {size!r}.", hint="expected a size such as 512MB or 4GB.")
     count = int(Fraction(match[1]) * _UNITS[match[2].upper()])

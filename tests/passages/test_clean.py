@@ -184,3 +184,21 @@ def test_formats_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
     )
     assert done.exit_code == 2
     assert "no room for marks" in done.output
+
+
+def test_single_passages_can_be_spared(tmp_path: Path) -> None:
+    other = prose(7, 40)
+    texts = [f"{SHARED} {other}", f"{other} {prose(8, 20)} {SHARED}"]
+    documents = jsonl(tmp_path / "in.jsonl", documents_of(*texts))
+    listed = nd.passages(str(documents), unit="sentence").passages.to_pylist()
+    number = next(row["passage"] for row in listed if row["text"] == other)
+    out = tmp_path / "out"
+    run("clean", str(documents), "-o", str(out), "--except", str(number))
+    rows = (out / "applied" / "1" / "documents.jsonl").read_text("utf-8").splitlines()
+    left = json.loads(rows[1])["text"]
+    assert other in left
+    assert SHARED not in left
+    done = CliRunner().invoke(
+        main, ["clean", str(documents), "-o", str(tmp_path / "x"), "--except", "9"]
+    )
+    assert "There is no passage 9; there are 2, numbered from 0." in done.output

@@ -30,6 +30,14 @@ if TYPE_CHECKING:
     from neardup.settings import Settings
 
 
+def _numbers(ctx: click.Context, option: click.Parameter, value: str | None) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in shared.listed(ctx, option, value) or ())
+    except ValueError:
+        hint = "Hint: write numbers with commas, such as 3,17."
+        raise click.BadParameter(f"{value!r} is no list of numbers. {hint}", ctx, option) from None
+
+
 @click.command(
     short_help="Remove repeated passages from documents.",
     epilog="""\b
@@ -44,6 +52,14 @@ Examples:
     metavar="CLASS,CLASS",
     callback=shared.listed,
     help="Classes of passages to remove.  [default: all but quotation]",
+)
+@click.option(
+    "--except",
+    "spare",
+    metavar="N,N",
+    callback=_numbers,
+    help="Passages that stay, by their numbers in passages.parquet of a run with the same "
+    "settings; `neardup review` shows them.",
 )
 @words_option(20)
 @unit_option("sentence")
@@ -73,6 +89,7 @@ def clean(
     remove: tuple[str, ...] | None,
     floor: int,
     annotate: bool,
+    spare: tuple[int, ...],
     then: str | None,
     **options: Any,
 ) -> None:
@@ -88,7 +105,7 @@ def clean(
     target = target_of(out, options)
     settings = passage_settings(options, unit="sentence")
     engine = search_engine(options)
-    cleaning = Cleaning(tuple(remove or USUAL), floor, annotate)
+    cleaning = Cleaning(tuple(remove or USUAL), floor, annotate, spare)
     next_step = partial(_deduplicated, _then_settings(then, options), options) if then else None
     made = searched(
         inputs,

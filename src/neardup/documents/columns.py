@@ -178,9 +178,14 @@ class LostRows(NamedTuple):
             )
 
 
+_FEW = 32
+
+
 def generated_ids(file: str, rows: pa.Array) -> pa.Array:
     import pyarrow.compute as pc
 
+    if len(rows) < _FEW:  # a kernel takes longer to call than to run
+        return pa.array([f"{file}:{row}" for row in rows.to_pylist()], pa.large_string())
     return pc.binary_join_element_wise(
         pa.scalar(file, pa.large_string()),
         rows.cast(pa.large_string()),

@@ -34,7 +34,7 @@ from neardup.documents.lost import LostSource
 from neardup.documents.source import chunk_results
 from neardup.errors import ChangedError, ConservationError, SettingsError, UsageError
 from neardup.passages.passage_tables import CLASSES, Engine, Passages, merged, passages_of
-from neardup.passages.search import PassageSettings, Workspace, search, settings_of
+from neardup.passages.search import PassageSettings, Place, Workspace, search, settings_of
 from neardup.progress import Progress
 from neardup.runs.application import APPLIED
 from neardup.runs.checksums import digests_of, file_digest, write_checksums
@@ -69,11 +69,13 @@ REMOVALS = pa.schema(
 @dataclass(frozen=True)
 class Cleaning:
     """What ``clean`` removes: ``remove`` are classes, ``floor`` is the number of words below which
-    a cleaned document is reported; ``annotate`` marks spans instead of removing them."""
+    a cleaned document is reported; ``annotate`` marks spans instead of removing them; ``spare``
+    are passages that stay, by their number in ``passages.parquet``."""
 
     remove: Sequence[str] = USUAL
     floor: int = FLOOR
     annotate: bool = False
+    spare: Sequence[int] = ()
 
     def __post_init__(self) -> None:
         for name in self.remove:
@@ -207,13 +209,24 @@ class Cleaned:
     def _spans(self) -> Spans:
         found = self.found
         chosen = np.isin(found.classes[0], list(self.cleaning.remove))
+        chosen[self._spared()] = False
         removed = (chosen[found.number] if len(chosen) else found.original) & ~found.original
         removed &= ~found.edited_of(removed)
-        document = found.found.places[found.places, 1]
+        document = found.found.places[found.places, Place.DOCUMENT]
         spans: Spans = {}
         for number, begin, end in merged(document[removed], found.spans[removed]):
             spans.setdefault(number, []).append((begin, end))
         return spans
+
+    def _spared(self) -> list[int]:
+        count = len(self.found.kernel_ids)
+        for number in self.cleaning.spare:
+            if not 0 <= number < count:
+                raise SettingsError(
+                    f"There is no passage {number}; there are {count:,}, numbered from 0.",
+                    hint="numbers are those of passages.parquet of a run with the same settings.",
+                )
+        return list(self.cleaning.spare)
 
     def _collect(self) -> None:
         documents, held, cutting = self.found.documents, self.found.held, self._cutting
@@ -343,6 +356,7 @@ class Cleaned:
             "policy": {
                 "order": self.found.documents.settings.keep,
                 "remove": [*self.cleaning.remove],
+                **({"except": [*self.cleaning.spare]} if self.cleaning.spare else {}),
             },
             "counts": self.counts | ({"then": vars(self.result.counts)} if self.result else {}),
             "sentence": self.sentence(),
@@ -400,15 +414,17 @@ def clean(
     remove: Sequence[str] = USUAL,
     floor: int = FLOOR,
     annotate: bool = False,
+    spare: Sequence[int] = (),
     **settings: Unpack[PassageArguments],
 ) -> Cleaned:
     """Remove repeated passages from the documents, keeping one copy of each.
 
-    ``documents``: those of ``neardup.dedup``. ``remove``: classes of passages. ``settings`` are
-    those of ``neardup.passages``; the unit is the sentence unless another one is named.
+    ``documents``: those of ``neardup.dedup``. ``remove``: classes of passages. ``spare``: numbers
+    of passages that stay. ``settings`` are those of ``neardup.passages``; the unit is the sentence
+    unless another one is named.
     """
     wanted = settings_of({"unit": "sentence", **settings})
-    return cleaned(collect(documents), wanted, Cleaning(tuple(remove), floor, annotate))
+    return cleaned(collect(documents), wanted, Cleaning(tuple(remove), floor, annotate, spare))
 
 
 def cleaned(

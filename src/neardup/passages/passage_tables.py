@@ -26,8 +26,11 @@ from neardup.arguments import PassageArguments
 from neardup.documents import Collection, DocumentBatch, collect
 from neardup.passages.search import (
     UNITS,
+    Copied,
     Found,
     PassageSettings,
+    Place,
+    Span,
     Workspace,
     search,
     settings_of,
@@ -135,13 +138,19 @@ class Passages:
         self._gathered = gathered
         self.places = _repeated(found.places, gathered.spans())  # rows of found.places
         self.spans = gathered.spans()[self.places]
-        ids, self.number = np.unique(found.places[self.places, 0], return_inverse=True)
+        ids, self.number = np.unique(found.places[self.places, Place.PASSAGE], return_inverse=True)
         self._rank_passages(ids)
 
+    @property
+    def _sizes(self) -> npt.NDArray[np.int64]:
+        """The characters of each occurrence."""
+        sizes: npt.NDArray[np.int64] = self.spans[:, Span.END] - self.spans[:, Span.BEGIN]
+        return sizes
+
     def _rank_passages(self, ids: Array) -> None:
-        sizes = np.bincount(self.number, self.spans[:, 3] - self.spans[:, 2], len(ids))
+        sizes = np.bincount(self.number, self._sizes, len(ids))
         largest = np.zeros(len(ids), np.int64)
-        np.maximum.at(largest, self.number, self.spans[:, 3] - self.spans[:, 2])
+        np.maximum.at(largest, self.number, self._sizes)
         order = np.lexsort((ids, -(sizes - largest)))
         rank = np.empty(len(ids), np.int64)
         rank[order] = np.arange(len(ids))
@@ -155,14 +164,16 @@ class Passages:
     @cached_property
     def similarity(self) -> npt.NDArray[np.float64]:
         """Of each occurrence with the one it was found from; 1 for the original."""
-        rows = self.found.places[self.places, 4]
+        rows = self.found.places[self.places, Place.COPY]
         copies = self.found.copies[np.maximum(rows, 0)].astype(np.int64).reshape(-1, 7)
-        longer = np.maximum(copies[:, 2] - copies[:, 1], copies[:, 5] - copies[:, 4])
-        return np.where(rows < 0, 1.0, copies[:, 6] / np.maximum(longer, 1))
+        own = copies[:, Copied.END] - copies[:, Copied.BEGIN]
+        theirs = copies[:, Copied.SOURCE_END] - copies[:, Copied.SOURCE_BEGIN]
+        longer = np.maximum(own, theirs)
+        return np.where(rows < 0, 1.0, copies[:, Copied.MATCHED] / np.maximum(longer, 1))
 
     @cached_property
     def original(self) -> npt.NDArray[np.bool_]:
-        return np.asarray(self.found.places[self.places, 4] < 0)
+        return np.asarray(self.found.places[self.places, Place.COPY] < 0)
 
     @cached_property
     def classes(self) -> tuple[list[str], list[str]]:
@@ -174,10 +185,11 @@ class Passages:
     def passages(self) -> pa.Table:
         count = len(self.kernel_ids)
         counts = _Counts(self.number, self._document, count)
-        words = self.found.places[self.places, 3] - self.found.places[self.places, 2]
+        places = self.found.places[self.places]
+        words = places[:, Place.END] - places[:, Place.BEGIN]
         longest_words, longest = np.zeros(count, np.int64), np.zeros(count, np.int64)
         np.maximum.at(longest_words, self.number, words)
-        np.maximum.at(longest, self.number, self.spans[:, 3] - self.spans[:, 2])
+        np.maximum.at(longest, self.number, self._sizes)
         first, last = self._dates()
         top = self._sources
         texts = self._gathered.texts
@@ -204,8 +216,9 @@ class Passages:
         order = np.argsort(self.number, kind="stable")
         rows, numbers = self.places[order], self._document[order]
         ids = self.documents.id_column()
-        copies = self.found.places[rows, 4]
-        source = self.found.copies[np.maximum(copies, 0)].reshape(-1, 7)[:, 3].astype(np.int64)
+        copies = self.found.places[rows, Place.COPY]
+        found = self.found.copies[np.maximum(copies, 0)].reshape(-1, Copied.COUNT)
+        source = found[:, Copied.SOURCE].astype(np.int64)
         of = ids.take(pa.array(source, mask=copies < 0))
         similarity = self.similarity[order]
         columns = {
@@ -213,8 +226,8 @@ class Passages:
             "id": ids.take(pa.array(numbers)),
             "file": self.documents.file_column().take(pa.array(numbers)),
             "row": self.documents.numbers("rows")[numbers],
-            "begin": self.spans[order, 2],
-            "end": self.spans[order, 3],
+            "begin": self.spans[order, Span.BEGIN],
+            "end": self.spans[order, Span.END],
             "original": self.original[order],
             "of": of,
             "exact": similarity == 1,
@@ -246,12 +259,13 @@ class Passages:
         """Edited copies whose original is among the ``removed`` occurrences, at least in part."""
         places = self.found.places[self.places]
         gone: dict[int, list[tuple[int, int]]] = {}
-        words = np.repeat(places[removed, 2:4], 2, axis=1)[:, [0, 2, 0, 2]]
-        for document, begin, end in merged(places[removed, 1], words):
+        words = np.zeros((int(removed.sum()), Span.COUNT), np.int64)
+        words[:, Span.BEGIN :] = places[removed, Place.BEGIN : Place.END + 1]
+        for document, begin, end in merged(places[removed, Place.DOCUMENT], words):
             gone.setdefault(document, []).append((begin, end))
         found = np.zeros(len(places), np.bool_)
         for i in np.flatnonzero(removed & (self.similarity < 1)).tolist():
-            _, _, _, source, begin, end, _ = self.found.copies[places[i, 4]].tolist()
+            _, _, _, source, begin, end, _ = self.found.copies[places[i, Place.COPY]].tolist()
             some = gone.get(source, [])
             at = bisect_left(some, (end, 0)) - 1  # the last one that begins before the end
             found[i] = at >= 0 and some[at][1] > begin
@@ -283,7 +297,7 @@ class Passages:
         )
         often = (counts >= _STANDING) & (counts >= _STANDING_SHARE * sizes[found[:, 1]])
         count, lengths = len(self.kernel_ids), self.documents.numbers("lengths")
-        own = np.bincount(self.number, self.spans[:, 3] - self.spans[:, 2], count)
+        own = np.bincount(self.number, self._sizes, count)
         part = 1.25 * own < np.bincount(pairs[:, 0], lengths[pairs[:, 1]], count)
         part |= np.array(self.classes[0], object) == "notice"
         chosen = np.intersect1d(found[often, 0], np.flatnonzero(part))
@@ -291,7 +305,7 @@ class Passages:
 
     @cached_property
     def _document(self) -> npt.NDArray[np.int64]:
-        documents: npt.NDArray[np.int64] = self.found.places[self.places, 1]
+        documents: npt.NDArray[np.int64] = self.found.places[self.places, Place.DOCUMENT]
         return documents
 
     @cached_property
@@ -338,7 +352,7 @@ class Passages:
         count = len(self.kernel_ids)
         counts = _Counts(self.number, self._document, count)
         lengths = np.maximum(self.documents.numbers("lengths")[self._document], 1)
-        middle = (self.spans[:, 2] + self.spans[:, 3]) / 2 / lengths
+        middle = (self.spans[:, Span.BEGIN] + self.spans[:, Span.END]) / 2 / lengths
         edge = (middle < _EDGE) | (middle > 1 - _EDGE)
         at_edge = np.bincount(self.number, edge, count).astype(np.int64).tolist()
         edited = np.bincount(self.number, self.similarity < 1, count).astype(np.int64).tolist()
@@ -384,17 +398,19 @@ class _Counts:
 
 def _repeated(places: Array, spans: Array) -> npt.NDArray[np.int64]:
     """The rows of places that have whole units, of passages that have two of them."""
-    there = np.flatnonzero(spans[:, 3] > spans[:, 2])
-    _, inverse, counts = np.unique(places[there, 0], return_inverse=True, return_counts=True)
+    there = np.flatnonzero(spans[:, Span.END] > spans[:, Span.BEGIN])
+    _, inverse, counts = np.unique(
+        places[there, Place.PASSAGE], return_inverse=True, return_counts=True
+    )
     return there[counts[inverse] > 1]
 
 
 def merged(document: Array, spans: Array) -> list[tuple[int, int, int]]:
     """Spans of characters (document, begin, end) without overlaps, sorted."""
-    order = np.lexsort((spans[:, 2], document))
+    order = np.lexsort((spans[:, Span.BEGIN], document))
     out: list[tuple[int, int, int]] = []
     for number, begin, end in zip(
-        document[order].tolist(), spans[order, 2].tolist(), spans[order, 3].tolist(), strict=True
+        document[order].tolist(), *spans[order][:, Span.BEGIN :].T.tolist(), strict=True
     ):
         if out and out[-1][0] == number and begin <= out[-1][2]:
             out[-1] = (number, out[-1][1], max(out[-1][2], end))
@@ -422,21 +438,23 @@ class Excerpting:
     hold: bool = False
 
     def part(self, begin: int, end: int) -> Excerpting:
-        rows = slice(*np.searchsorted(self.places[:, 1], (begin, end)))
+        rows = slice(*np.searchsorted(self.places[:, Place.DOCUMENT], (begin, end)))
         return replace(self, places=self.places[rows])
 
     def __call__(self, first: int, batch: DocumentBatch) -> Excerpts:
         numbers = first + np.arange(batch.records.num_rows + 1)
-        ends = np.searchsorted(self.places[:, 1], numbers)
+        ends = np.searchsorted(self.places[:, Place.DOCUMENT], numbers)
         places = self.places[ends[0] : ends[-1]]
         texts = Ragged.of_strings(batch.records.column("text"))
-        begin, end = np.ascontiguousarray(places[:, 2:4].astype(np.uint32).T)
+        begin, end = np.ascontiguousarray(
+            places[:, Place.BEGIN : Place.END + 1].astype(np.uint32).T
+        )
         counts = (ends - ends[0]).astype(np.int64)
         found = _native.text_spans(
             *(texts.values, texts.offsets, Text().native(), begin, end, counts),
             UNITS.index(self.unit),
         )
-        excerpts = Excerpts(found.reshape(-1, 4), {}, {}, {})
+        excerpts = Excerpts(found.reshape(-1, Span.COUNT), {}, {}, {})
         data = memoryview(texts.values.data)
         for (passage, document, _, _, copy), (at, until, _, _) in zip(
             places.tolist(), excerpts.spans.tolist(), strict=True
@@ -445,7 +463,7 @@ class Excerpting:
                 whole = data[texts.offsets[document - first] : texts.offsets[document - first + 1]]
                 _excerpt(excerpts, passage, copy < 0, whole, at, until)
         if self.hold:
-            for number in np.unique(places[places[:, 4] >= 0, 1]).tolist():
+            for number in np.unique(places[places[:, Place.COPY] >= 0, Place.DOCUMENT]).tolist():
                 text = texts[number - first].tobytes()
                 excerpts.held[number] = text.decode("utf-8", "surrogatepass")
         return excerpts
@@ -469,8 +487,8 @@ class _Gathered:
     def __init__(self, found: Found, hold: int) -> None:
         self._room = hold
         self.held: dict[int, str] = {}  # texts that have copies, by number
-        self._parts: list[Array] = [np.empty((0, 4), np.int64)]
-        count = int(found.places[:, 0].max()) + 1 if len(found.places) else 0
+        self._parts: list[Array] = [np.empty((0, Span.COUNT), np.int64)]
+        count = int(found.places[:, Place.PASSAGE].max()) + 1 if len(found.places) else 0
         self.texts: dict[int, str] = {}
         self.quoted, self.examined = np.zeros(count, np.int64), np.zeros(count, np.int64)
 

@@ -33,7 +33,9 @@ from neardup.documents import Collection, Columns, DocumentBatch, Rejected, coll
 from neardup.documents.source import chunk_results
 from neardup.errors import ColumnError, SettingsError, UsageError
 from neardup.passages.search import (
+    Copied,
     PassageSettings,
+    Span,
     mostly_rejected,
     settings_of,
     words_in,
@@ -348,25 +350,28 @@ class Traced:
     def compared(self, batch: DocumentBatch) -> Compared:
         ids, texts = batch.records["id"], batch.records["text"]
         copies, spans = self.copies_in(words_in(batch).hashes, Ragged.of_strings(texts))
-        sources = [(ids[n].as_py(), texts[n].as_py()) for n in copies[:, 0].tolist()]
+        sources = [(ids[n].as_py(), texts[n].as_py()) for n in copies[:, Copied.DOCUMENT].tolist()]
         compared = self.with_sources(copies, spans, sources, len(ids))
         return compared._replace(size=batch.size, file=batch.file, rejected=batch.rejected)
 
     def copies_in(self, words: Ragged, texts: Ragged) -> tuple[Array, Array]:
-        copies = self.kernel.against(words.values, words.offsets).reshape(-1, 7)
-        return _placed(copies, texts, 0)
+        copies = self.kernel.against(words.values, words.offsets).reshape(-1, Copied.COUNT)
+        return _placed(copies, texts, Copied.DOCUMENT)
 
     def with_sources(
         self, copies: Array, spans: Array, sources: list[tuple[str, str]], documents: int
     ) -> Compared:
         """``sources`` has the id and the whole text of the document of each copy. A document is not
         its own source."""
-        own = [self.documents[n] == source for n, source in zip(copies[:, 3], sources, strict=True)]
+        own = [
+            self.documents[n] == source
+            for n, source in zip(copies[:, Copied.SOURCE], sources, strict=True)
+        ]
         if any(own):
             others = ~np.array(own)
             copies, spans = copies[others], spans[others]
             sources = [source for source, same in zip(sources, own, strict=True) if not same]
-        places = zip(sources, spans[:, 2:].tolist(), strict=True)
+        places = zip(sources, spans[:, Span.BEGIN :].tolist(), strict=True)
         parts = [(id, text[begin:end]) for (id, text), (begin, end) in places]
         return Compared(0, parts, copies, spans, documents)
 
@@ -406,12 +411,14 @@ def _from_library(against: Library, wanted: Traced) -> Iterator[Compared]:
         )
     hashes = wanted.hashes
     asked = [_native.anchors(each.values, each.offsets, *_anchors(settings))[0] for each in hashes]
-    found = iter(against.sharing(np.unique(np.concatenate([np.empty(0, np.uint64), *asked]))))
+    alone = len(hashes) == 1 and len(hashes[0]) == 1  # its anchors are sorted, each once
+    anchors = asked[0] if alone else np.unique(np.concatenate([np.empty(0, np.uint64), *asked]))
+    found = iter(against.sharing(anchors))
     while some := list(islice(found, _SOURCES)):
         texts = Ragged.of_texts([source.text for source in some])
         words = Ragged(*_native.word_hashes(texts.values, texts.offsets, _TEXT))
         copies, spans = wanted.copies_in(words, texts)
-        sources = [(some[n].id, some[n].text) for n in copies[:, 0].tolist()]
+        sources = [(some[n].id, some[n].text) for n in copies[:, Copied.DOCUMENT].tolist()]
         numbers = [each.number for each in some]
         yield wanted.with_sources(copies, spans, sources, len(some))._replace(first=numbers)
 
@@ -452,15 +459,15 @@ def _placed(copies: Array, texts: Ragged, column: int) -> tuple[Array, npt.NDArr
         counts,
         0,
     )
-    return copies, spans.reshape(-1, 4)
+    return copies, spans.reshape(-1, Span.COUNT)
 
 
 def _characters(copies: Array, texts: Ragged) -> list[tuple[int, int]]:
     """Where the copies stand in the traced documents."""
-    order = np.lexsort((copies[:, 4], copies[:, 3]))
-    _, spans = _placed(copies[order], texts, 3)
+    order = np.lexsort((copies[:, Copied.SOURCE_BEGIN], copies[:, Copied.SOURCE]))
+    _, spans = _placed(copies[order], texts, Copied.SOURCE)
     out = np.empty((len(copies), 2), np.int64)
-    out[order] = spans[:, 2:]
+    out[order] = spans[:, Span.BEGIN :]
     return [(int(begin), int(end)) for begin, end in out]
 
 

@@ -8,6 +8,7 @@ reading turns spans of words into characters of the original text, cut to whole 
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -91,7 +92,7 @@ class PassageSettings:
 
     @property
     def order(self) -> Order:
-        return Order.parse(self.keep, self.date)
+        return _order(self.keep, self.date)
 
     @property
     def columns(self) -> Columns:
@@ -114,6 +115,9 @@ class PassageSettings:
 
     def describe(self) -> dict[str, Any]:
         return asdict(self)
+
+
+_order = functools.lru_cache(maxsize=64)(Order.parse)
 
 
 def settings_of(settings: dict[str, Any]) -> PassageSettings:
@@ -265,10 +269,32 @@ def _host(value: str) -> str:
         return value
 
 
+class Place:
+    """The columns of ``places``; words from ``BEGIN`` to ``END``, and the row of the copy, which is
+    negative for an original."""
+
+    PASSAGE, DOCUMENT, BEGIN, END, COPY = range(5)
+    COUNT = 5
+
+
+class Copied:
+    """The columns of ``copies``: words of a document, and those of its source that they are."""
+
+    DOCUMENT, BEGIN, END, SOURCE, SOURCE_BEGIN, SOURCE_END, MATCHED = range(7)
+    COUNT = 7
+
+
+class Span:
+    """The columns of spans in a text: bytes, then characters."""
+
+    BYTE_BEGIN, BYTE_END, BEGIN, END = range(4)
+    COUNT = 4
+
+
 @dataclass
 class Found:
-    """Passages in words: ``places`` has a row (passage, document, begin, end, copy) for each place,
-    sorted by document and begin; ``copies`` those of the kernel."""
+    """Passages in words: ``places`` (columns of ``Place``), sorted by document and begin, and the
+    ``copies`` that the kernel found (columns of ``Copied``)."""
 
     documents: Documents
     places: npt.NDArray[np.int64]
@@ -361,9 +387,9 @@ def _compared(
 
 def places_of(kernel: _native.Copies) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
     """The places of passages by document and begin, and the copies that the kernel found."""
-    places = kernel.places().reshape(-1, 5)
-    by_place = np.lexsort((places[:, 2], places[:, 1]))
-    return places[by_place], kernel.copies().reshape(-1, 7)
+    places = kernel.places().reshape(-1, Place.COUNT)
+    by_place = np.lexsort((places[:, Place.BEGIN], places[:, Place.DOCUMENT]))
+    return places[by_place], kernel.copies().reshape(-1, Copied.COUNT)
 
 
 def _journal(folder: Path, collection: Collection, settings: PassageSettings) -> JournalFolder:

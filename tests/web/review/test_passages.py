@@ -40,6 +40,9 @@ def test_the_effect_is_that_of_cleaning(run: Path) -> None:
         for off in range(2):
             left = asked.post("/effect", json={"classes": classes, "off": [off]}).json()
             assert 0 < left["removed"] < shown["effect"]["removed"]
+            spared = nd.clean(documents_of(*TEXTS), spare=[off]).counts
+            assert left["removed"] == spared["removed_characters"]
+        assert shown["options"] == "--unit sentence"
         none = asked.post("/effect", json={"classes": [], "off": []}).json()
         assert (none["removed"], none["share"]) == (0, 0)
 
@@ -64,6 +67,8 @@ def test_both_pages_in_a_browser(run: Path, browser: Browser) -> None:
         page.get_by_label("copied").first.uncheck()
         expect(removed).not_to_have_text(before)
         expect(page.locator("[data-remove]")).to_have_text("repetition")
+        page.locator("[data-passage='1']").uncheck()
+        expect(page.locator("[data-except]")).to_have_text(" --except 1")
         visited.go("/trace")
         page.get_by_label("Text").fill(TEXTS[0])
         page.get_by_role("button", name="Trace").click()

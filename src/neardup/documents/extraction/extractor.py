@@ -102,6 +102,11 @@ _NEEDED = {
 }
 
 
+@functools.cache
+def _cores() -> int:
+    return os.cpu_count() or 1
+
+
 @dataclass(frozen=True)
 class Extraction:
     """The settings as written. With ``how=None``, pages (HTML, PDF, crawls) are extracted in the
@@ -109,7 +114,7 @@ class Extraction:
     extracted too."""
 
     how: str | None = None
-    workers: int = field(default_factory=lambda: os.cpu_count() or 1)
+    workers: int = field(default_factory=_cores)
 
     def __post_init__(self) -> None:
         if self.how not in (None, *HOWS):

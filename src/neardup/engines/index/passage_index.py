@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -31,6 +31,8 @@ _LOW, _NUMBER = 16, 30  # bits of an anchor beside its row, and of the number of
 _SLICE = 1 << 25  # postings that are merged into the rows at once
 _KNOWN = 1 << 28  # bytes of rows that are held in memory
 _ASKED = 20_000  # anchors that are looked up at once
+_NOTHING = np.empty(0, np.uint32)
+_FIRST = np.ones(1, np.bool_)
 
 
 class PassageIndex:
@@ -50,7 +52,9 @@ class PassageIndex:
             for first in range(0, len(anchors), _ASKED)
             for part in self._found(anchors[first : first + _ASKED])
         ]
-        numbers = np.unique(np.concatenate([np.empty(0, np.uint32), *found])).tolist()
+        # One part is sorted already, and has each document once.
+        one = found[0] if len(found) == 1 else np.unique(np.concatenate([_NOTHING, *found]))
+        numbers = one.tolist()
         for row in self._store.numbered(numbers):
             yield Source(row.seq, row.id, _text(row))
 
@@ -64,7 +68,8 @@ class PassageIndex:
                 yield _numbers(postings[begin[at] : end[at]])
 
     def _stored(self, anchors: Array) -> Array:
-        rows = np.unique(anchors >> _LOW)
+        high = anchors >> _LOW  # sorted
+        rows = high[np.concatenate([_FIRST, high[1:] != high[:-1]])[: len(high)]]
         data = self._rows(rows.tolist())
         try:
             return _native.find_anchors(data, rows, anchors)
@@ -74,14 +79,17 @@ class PassageIndex:
     def _rows(self, numbers: list[int]) -> list[bytes]:
         """Rows of the store, those that were read before from memory."""
         known = self._known
-        if missing := [number for number in numbers if number not in known]:
+        rows = list(map(known.get, numbers))
+        if None in rows:
+            missing = [n for n, row in zip(numbers, rows, strict=True) if row is None]
             known |= self._store.anchors(missing)
-        if len(rows := [known[number] for number in numbers if number in known]) < len(numbers):
-            raise damaged(self._store.url, "its passage index lacks a row")
-        self._known_bytes += sum(len(known[number]) for number in missing)
+            rows = list(map(known.get, numbers))
+            if None in rows:
+                raise damaged(self._store.url, "its passage index lacks a row")
+            self._known_bytes += sum(len(known[number]) for number in missing)
         if self._known_bytes > _KNOWN:
             self._forget_rows()
-        return rows
+        return cast(list[bytes], rows)
 
     def _forget_rows(self) -> None:
         self._known: dict[int, bytes] = {}

@@ -43,6 +43,7 @@ from neardup.passages.provenance import (
 )
 from neardup.passages.search import (
     Again,
+    Copied,
     Documents,
     Found,
     PassageSettings,
@@ -65,7 +66,7 @@ PACKED = "key bigint, data binary"
 _PARTS = 20  # bits of a key that count the batches of a piece
 _BUCKET_WORDS = 2_000_000  # about 60 MB of grams that occur twice, with their contexts
 _COPIES = -1  # the key of copies, beside buckets of grams
-_LIST, _COVERED, _COPY = 4, 3, 7  # numbers of a row
+_LIST, _COVERED = 4, 3  # numbers of a row
 _PLACE = 7  # numbers of an occurrence, in front of its context
 T = TypeVar("T")
 
@@ -170,11 +171,12 @@ def clean(
     remove: Sequence[str] = USUAL,
     floor: int = FLOOR,
     annotate: bool = False,
+    spare: Sequence[int] = (),
     **settings: Unpack[PassageArguments],
 ) -> Cleaned:
     """``neardup.clean`` of files that all machines reach; the driver writes the documents."""
     wanted = settings_of({"unit": "sentence", **settings})
-    cleaning = Cleaning(tuple(remove), floor, annotate)
+    cleaning = Cleaning(tuple(remove), floor, annotate, spare)
     return cleaned(collect(documents), wanted, cleaning, engine=searching(session(spark)))
 
 
@@ -251,7 +253,7 @@ def _searched(
         read = words.where(f"key <= {int(keys.max(initial=0))}")  # up to the limit
         rounds = Rounds(read, numbering, settings)
         copies = rounds.copies(shown)
-        order = np.argsort(numbering.rank[copies[:, 0]], kind="stable")
+        order = np.argsort(numbering.rank[copies[:, Copied.DOCUMENT]], kind="stable")
         kernel = settings.kernel()
         kernel.adopt(np.ascontiguousarray(copies[order]).reshape(-1))
         rounds.release()
@@ -348,7 +350,7 @@ class Rounds:
             lists = self._keep(self._joined(grams, compared.where("key >= 0"), _lists))
             before, now = now, _digest(lists)
             LOG.info("passages: round %s", self.rounds)
-        return rows_in(compared.where(f"key = {_COPIES}").toArrow(), _COPY)
+        return rows_in(compared.where(f"key = {_COPIES}").toArrow(), Copied.COUNT)
 
     def release(self) -> None:
         for frame in self._kept:
@@ -472,8 +474,9 @@ def _compared(
     rows[known, 2] = np.searchsorted(numbers, rows[known, 2])
     covered = kernel.listed(rows.reshape(-1), numbers).reshape(-1, _COVERED)
     covered[:, 0] = numbers[covered[:, 0]]
-    copies = kernel.copies().reshape(-1, _COPY)
-    copies[:, 0], copies[:, 3] = numbers[copies[:, 0]], numbers[copies[:, 3]]
+    copies = kernel.copies().reshape(-1, Copied.COUNT)
+    for column in (Copied.DOCUMENT, Copied.SOURCE):
+        copies[:, column] = numbers[copies[:, column]]
     found = packed(np.full(len(copies), _COPIES), copies)
     return pa.concat_tables([found, packed(covered[:, 2] % numbering.buckets, covered)])
 

@@ -9,6 +9,7 @@ run, or against an index.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -28,7 +29,7 @@ from neardup.passages.cleanup import USUAL
 from neardup.passages.passage_folder import MEANINGS
 from neardup.passages.passage_tables import CLASSES
 from neardup.passages.provenance import MIN_WORDS, Library, traced
-from neardup.passages.search import settings_of
+from neardup.passages.search import PassageSettings, settings_of
 from neardup.passages.trace_page import traced_document
 from neardup.report.html_page import style
 from neardup.runs.checksums import Checksums
@@ -82,6 +83,7 @@ class PassagePages(Part):
         rows = self._passages.slice(0, SHOWN).to_pylist()
         return {
             "name": self._folder.name,
+            "options": self._options(),
             "counts": counts,
             "classes": [
                 {"name": name, "meaning": MEANINGS[name], "passages": counts[f"class_{name}"]}
@@ -92,6 +94,16 @@ class PassagePages(Part):
             "passages": [{**row, "text": shortened(row["text"], 400)} for row in rows],
             "effect": self._effect(USUAL, []),
         }
+
+    def _options(self) -> str:
+        """The options with which ``clean`` finds the passages of this run, with their numbers."""
+        usual, used = PassageSettings(), self._info["settings"]
+        named = ("min_words", "gap", "similarity", "keep", "text", "id", "date", "source")
+        other = {name: used[name] for name in named if used[name] != getattr(usual, name)}
+        given = {"unit": used["unit"], **other}
+        return " ".join(
+            f"--{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in given.items()
+        )
 
     def effect(self, chosen: Chosen) -> Data:
         return self._effect(chosen.classes, chosen.off)

@@ -16,6 +16,7 @@ function choose(effect) {
     const on = classes.filter((box) => box.checked).map((box) => box.dataset.class);
     const off = passages.filter((box) => !box.checked).map((box) => Number(box.dataset.passage));
     document.querySelector("[data-remove]").textContent = on.join(",") || "CLASS";
+    document.querySelector("[data-except]").textContent = off.length ? ` --except ${off.join(",")}` : "";
     for (const card of document.querySelectorAll("[data-of]")) {
       card.classList.toggle("off", !on.includes(card.dataset.of));
     }

@@ -23,7 +23,8 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from neardup.documents.folder import Entry, FolderSource
+from neardup.documents.folder import FolderSource
+from neardup.documents.folder_entries import Entry
 from neardup.documents.open_files import shown
 from neardup.documents.remote import Place
 from neardup.documents.streams import CODECS, fault_of, open_binary, unreadable

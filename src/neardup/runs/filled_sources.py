@@ -112,7 +112,7 @@ def _json(value: Any) -> str:
 
 def _value_places(text: str) -> dict[str, tuple[int, int]]:
     """Where the value of each key of an object stands; of a key that comes twice, the last."""
-    decoded = _DECODER.scan_once  # the line is known to be valid
+    decoded = _DECODER.scan_once  # type: ignore[attr-defined]  # the line is known to be valid
     found: dict[str, tuple[int, int]] = {}
     at = _next(text, _next(text, 0) + 1)
     while text[at] != "}":
@@ -240,7 +240,8 @@ _BRACE = ord("{")  # a line that begins so is not blank
 
 def _filled_lines(data: bytes, fills: dict[int, Fields]) -> bytes:
     """The lines with some of them filled; what is between two of these is copied at once."""
-    view, pieces = memoryview(data), []
+    view = memoryview(data)
+    pieces: list[bytes | memoryview] = []
     done = at = number = 0
     while at < len(data):
         end = data.find(b"\n", at)

@@ -211,7 +211,8 @@ def test_commands_take_a_recipe(name: str, tmp_path: Path) -> None:
     if name == "compare":
         assert "method      shingles ≥ 0.8" in done.output
     if name == "evaluate":
-        assert "simhash" in done.output
+        assert "charikar2002" in done.output
+        assert "manku2007" in done.output
         assert "rareshingles" not in done.output
 
 

@@ -29,6 +29,13 @@ def test_it_shows_what_is_stored(path: Path) -> None:
 
 
 @each_tutorial
+def test_it_names_no_place_of_a_machine(path: Path) -> None:
+    """Nor warnings of packages, which name the files they come from."""
+    written = path.read_text("utf-8")
+    assert re.findall(r"/(?:tmp|home|root|work|usr|opt)/\S+|site-packages|Warning", written) == []
+
+
+@each_tutorial
 def test_it_is_short_and_leads_to_your_own_files(path: Path) -> None:
     cells = notebooks.read(path).cells
     assert 5 <= sum(cell.cell_type == "code" for cell in cells) <= 12

@@ -62,12 +62,14 @@ def _environment(place: Path) -> Iterator[None]:
 
 
 def plain(notebook: Any) -> Any:
-    """The notebook without what another run would change, so that a difference means something."""
+    """The notebook without what another run would change, so that a difference means something.
+    Of a bar of progress that went away, an empty output is left."""
     for number, cell in enumerate(notebook.cells, 1):
         cell.metadata, cell.id = {}, f"cell-{number}"
         if cell.cell_type == "code":
             cell.execution_count = None
-            cell.outputs = [_plain_output(output) for output in _joined(cell.outputs)]
+            there = [one for one in cell.outputs if one.get("data", {}).get("text/html") != ""]
+            cell.outputs = [_plain_output(output) for output in _joined(there)]
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     notebook.metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
     return notebook

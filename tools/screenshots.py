@@ -26,6 +26,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 import neardup as nd  # noqa: E402
 from browser import started  # noqa: E402
+from neardup.cli import main as cli  # noqa: E402
 from neardup.web.access import (  # noqa: E402
     Access,
     Tokens,
@@ -79,10 +80,22 @@ SERVED = {  # of an index, by ``neardup serve``
     "service": Picture("/service"),
     "login": Picture("/login", height=380),
 }
+FILES = {  # pages that commands write as files of their own
+    "gallery-report": Picture("out/report.html", height=900),
+    "gallery-compare": Picture("compare.html", height=760),
+    "gallery-trace": Picture("trace.html", height=560),
+    "gallery-passages": Picture("passages/report.html", height=900),
+}
+COMMANDS = (
+    "compare --run out en-harbour-1 en-harbour-6 --html compare.html",
+    "trace essay.txt --against news.jsonl --html trace.html",
+    "passages news.jsonl -o passages",
+)
+FIGURE = "gallery-figure"  # drawn by an evaluation
 
 
 def main() -> None:
-    wanted = sys.argv[1:] or [*PAGES, *SERVED]
+    wanted = sys.argv[1:] or [*PAGES, *SERVED, *FILES, FIGURE]
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), started() as browser:
         shutil.copy(ROOT / "examples" / "news.jsonl", "news.jsonl")
@@ -94,12 +107,40 @@ def main() -> None:
         with index() as found, serving(service(found)) as address:
             for name in (one for one in wanted if one in SERVED):
                 take(browser, address, name, SERVED[name])
+        write_files()
+        for name in (one for one in wanted if one in FILES):
+            take(browser, f"file://{folder}/", name, FILES[name])
+        if FIGURE in wanted:
+            draw_figure(IMAGES / f"{FIGURE}.svg")
+
+
+def write_files() -> None:
+    """An essay with a passage of one item and a sentence of another, and what commands make."""
+    texts = {row["id"]: row["text"] for row in rows()}
+    harbour, weather = texts["en-harbour-1"].split(". "), texts["en-weather-1"].split(". ")
+    essay = ["Our class went to the coast", harbour[1], "I liked the wood", weather[0], "It rained"]
+    Path("essay.txt").write_text(". ".join(essay) + ".\n", "utf-8")
+    for command in COMMANDS:
+        cli(command.split(), standalone_mode=False)
+
+
+def draw_figure(path: Path) -> None:
+    recipes = ["williams2013-shingles", "charikar2002", "theobald2008"]
+    labelled = [
+        {**row, "same": row["id"] if row["kind"] == "different" else row["story"]} for row in rows()
+    ]
+    nd.evaluate(
+        labelled, group="same", method="raregrams", recipe=recipes, sweep="0.1:0.9:0.05"
+    ).export(path)
+
+
+def rows() -> list[dict[str, str]]:
+    return [json.loads(line) for line in Path("news.jsonl").read_text("utf-8").splitlines()]
 
 
 def index() -> nd.Index:
     made = nd.Index.open("news.db", method="shingles", threshold=0.5, date="date", texts=True)
-    rows = [json.loads(line) for line in Path("news.jsonl").read_text("utf-8").splitlines()]
-    dated = [row for row in rows if row.get("date")]  # others would be of today
+    dated = [row for row in rows() if row.get("date")]  # others would be of today
     made.add_many(sorted(dated, key=lambda row: row["date"]))
     return made
 

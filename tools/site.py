@@ -8,6 +8,7 @@ reader of the repository.
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import shutil
@@ -64,8 +65,12 @@ def _code(source: str) -> str:
 
 def _output(output: dict[str, Any]) -> str:
     data = output.get("data", {})
-    if html := data.get("text/html") or data.get("image/svg+xml"):
-        return re.sub(r"\n\s*\n", "\n", "".join(html))  # a blank line would end the block
+    if svg := data.get("image/svg+xml"):  # as a picture: its styles are not those of the page
+        picture = base64.b64encode("".join(svg).encode()).decode()
+        return f'<img alt="The figure" src="data:image/svg+xml;base64,{picture}">'
+    if html := data.get("text/html"):
+        page = "".join(html).replace(' border="1" class="dataframe"', "")  # the look of the site
+        return re.sub(r"\n\s*\n", "\n", page)  # a blank line would end the block
     return "```text\n" + "".join(data.get("text/plain") or output["text"]).strip("\n") + "\n```"
 
 

@@ -22,7 +22,7 @@ def test_the_command_that_shows_the_weakest_pair_does_not_deny_it(run: Run, tmp_
     shown = run("compare", *command)
     assert "no duplicate" not in shown.stdout
     assert "thresholds of the two documents" in shown.stdout
-    assert "duplicate (it stands out)" in shown.stdout
+    assert "duplicate (it is unusually similar)" in shown.stdout
 
 
 def test_a_dry_run_takes_auto(run: Run, tmp_path: Path) -> None:

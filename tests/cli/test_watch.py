@@ -41,6 +41,15 @@ def test_one_line_makes_an_index_and_works_a_folder_off(folder: Path, run: Run) 
     assert json.loads((folder / "dup/b.txt.why.json").read_bytes())["of"] == "a.txt"
 
 
+def test_the_place_of_unreadable_items_is_named(folder: Path, run: Run) -> None:
+    (folder / "in" / "bad.json").write_text("no JSON")
+    said = watch(run)[2].splitlines()
+    assert said[-2] == "3 items: 1 original, 1 duplicate, 1 unreadable."
+    place = Path("in", ".neardup-watch", "unreadable")
+    assert said[-1] == f"Unreadable items are in {place}, each with its reason."
+    assert (place / "bad.json.why.json").exists()
+
+
 def test_no_method_has_to_be_named(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """The hint comes where there is enough to count."""
     asked = ("watch", "in", "--index", "new.db", "--forward", "out", "--aside", "dup", "--once")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +126,7 @@ def test_the_same_reference_in_every_format(library: Path, name: str, content: s
 def test_documents_without_references_are_listed_by_what_they_state(tmp_path: Path) -> None:
     rows = [
         {"id": "a b", "title": "A {brace} & 100%", "author": "Roe; Doe", "date": "2024-01-02",
-         "text": ARTICLE[0], "url": "https://doi.org/10.1/x"},
+         "text": ARTICLE[0], "url": "https://doi.org/10.1000/a_b?c=%20&d~e"},
         {"id": "c", "text": ARTICLE[0]},
         {"id": "a_b", "text": OTHER[0], "title": "}\n@article{evil, title={x}}"},
     ]  # fmt: skip
@@ -134,6 +135,8 @@ def test_documents_without_references_are_listed_by_what_they_state(tmp_path: Pa
     assert (lost, [one.key for one in kept]) == (0, ["a_b", "a_b-2"])
     first = kept[0].fields
     assert (first["title"], first["author"]) == ("A (brace) & 100%", "Roe and Doe")
+    assert first["url"] == rows[0]["url"]
+    assert "url = {https://doi.org/10.1000/a_b?c=%20&d~e}" in path.read_text()
     assert (first["year"], first["note"]) == ("2024", "Copy: c, identical, score 1.00")
     assert kept[1].fields["title"] == ") @article(evil, title=(x))"
 
@@ -161,3 +164,10 @@ def test_any_text_is_read_and_written_again(text: str) -> None:
         assert (lost, [other.key for other in again]) == (0, [one.key])
     references("a.ris", text.encode())
     without_latex(text)
+
+
+def test_a_library_in_an_archive(library: Path, tmp_path: Path) -> None:
+    archive = shutil.make_archive(str(tmp_path / "library"), "zip", library)
+    found = about(Path(archive))
+    assert set(found) == {"files/12/Roe - 2024.pdf", "paper.pdf", "swallows.pdf"}
+    assert found["swallows.pdf"]["title"] == "Swallows"

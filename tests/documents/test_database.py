@@ -59,7 +59,9 @@ def refused(url: str, error: type[NeardupError] = InputError) -> str:
 
 
 @pytest.mark.usefixtures("news")
-def test_a_table_of_sqlite_is_read_and_its_kept_rows_are_lines(run: Run) -> None:
+def test_a_table_of_sqlite_is_read_and_its_kept_rows_are_lines(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = Path("news.db").read_bytes()
     done = run("dedup", URL, "--method", "exact", "-o", "out")
     assert done.exit_code == 0, done.output
@@ -72,7 +74,13 @@ def test_a_table_of_sqlite_is_read_and_its_kept_rows_are_lines(run: Run) -> None
     }
     assert (last["id"], last["picture"]) == (3, "plain")
     assert Path("news.db").read_bytes() == before
-    (row,) = nd.Result.load("out").duplicates.to_pylist()
+    result = nd.Result.load("out")
+    with pytest.raises(InputError, match="NEARDUP_TRUST_RUNS=1"):
+        result.collection()
+    monkeypatch.chdir("/")
+    monkeypatch.setenv("NEARDUP_TRUST_RUNS", "1")
+    assert result.explain("2").comparison is not None
+    (row,) = result.duplicates.to_pylist()
     assert (row["id"], row["kept_id"], row["file"], row["source"]) == ("2", "1", URL, "news")
 
 
@@ -138,7 +146,9 @@ def test_a_damaged_file_gives_the_rows_before_and_one_for_the_rest(
     news: sqlite3.Connection,
 ) -> None:
     many = [(n, f"{TEXT} {n}" * 30, None, None) for n in range(10, 400)]
+    news.execute("begin")
     news.executemany("insert into news values (?, ?, ?, ?)", many)
+    news.execute("commit")
     news.close()
     data = bytearray(Path("news.db").read_bytes())
     data[len(data) // 2 :] = b"\xa5" * (len(data) - len(data) // 2)

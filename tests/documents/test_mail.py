@@ -220,6 +220,8 @@ def test_what_is_broken_is_rejected_and_the_rest_goes_on(tmp_path: Path) -> None
 
 
 def test_too_many_attachments_and_levels() -> None:
+    head = b"From: a\nContent-Type: multipart/mixed; boundary=b\n\n"
+    assert parsed_message(head + b"--b\n" * 20_000).problem == "message has more than 10,000 parts"
     many = message(1, "x")
     attached(many, **{f"a{n}_txt": b"x" for n in range(MOST_MEMBERS + 5)})
     members = parsed_message(bytes(many)).members

@@ -86,6 +86,13 @@ def test_the_lowest_threshold_may_not_be_low_enough() -> None:
     assert any("lowest threshold that was tried" in warning for warning in found.warnings)
 
 
+def test_a_count_that_ends_a_sweep_is_named() -> None:
+    """The largest distance of SimHash is its lowest threshold, which nobody would call it."""
+    found = evaluate(DOCUMENTS, group="group", method="simhash", sweep=True).recommendation
+    assert found is not None
+    assert any("largest distance that was tried" in warning for warning in found.warnings)
+
+
 def test_the_highest_threshold_may_not_be_high_enough() -> None:
     """Where no pair is wrong a higher one only loses, and the end is no reason for a warning."""
 

@@ -231,6 +231,7 @@ TARGETS = (
     documents(".jsonl.gz", gzip.compress), documents(".tsv"), documents(".rss"), documents(".json"),
     run_folder, index, recipe, policy, labels, table, page("html"), page("pdf"), model,
     page("docx"), page("pptx"), page("odf"), page("epub"), page("rtf"),
+    documents(".eml"), documents(".mbox"), documents(".msg"),
     library, database,
 )  # fmt: skip
 
@@ -308,6 +309,7 @@ def seeds(folder: Path) -> None:
 
     sys.path.append(str(Path(__file__).parents[1]))  # this file may run as a program
     from documents.extraction.office_files import docx, epub, odt, paragraph, pptx, rtf
+    from documents.outlook_files import compound, outlook
 
     rows = [{"id": str(n), "text": f"text {n} of a few words", "date": "2024"} for n in range(100)]
     lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
@@ -328,6 +330,9 @@ def seeds(folder: Path) -> None:
     text = "A text of a few words."
     office = docx(paragraph(text)), pptx([[text]]), odt(f"<text:p>{text}</text:p>"), epub([text])
     office = *office, rtf(text)
+    mime = "Content-Type: multipart/mixed; boundary=b\n\n--b\n\nA text.\n> old\n-- \nAnn\n--b\n"
+    letter = f"Message-ID: <1@x>\nReferences: <0@x>\nDate: 5 Mar 2024 10:00\n{mime}".encode()
+    letter += b"Content-Type: text/plain; name=a.txt\n\nMore text.\n--b--\n"
     pairs = b'{"a": "1", "b": "2", "label": 1}\n' * 3
     contents = [
         lines, table_, parquet.getvalue(), arrow.getvalue(), feed, warc % (len(record), record) * 2,
@@ -336,6 +341,7 @@ def seeds(folder: Path) -> None:
         feed, lines, b"\1\0\0\7", b"\0\20\7", b'[settings]\nmethod = "shingles"\nthreshold = 0.5\n',
         b'order = ["longest"]\ndefault = "drop"\n', pairs, b"\0\4\7", b"\0" + page, b"\0" + PDF,
         b"\0\4\7", *(b"\0" + made for made in office),
+        letter, b"From - Tue\n" + letter + b"\nFrom - Tue\n" + letter, compound(outlook("a", text)),
         b'@article{k, title = {A {\\"o} title}, year = 2024}\n', b"\0\4\7",
     ]  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True)

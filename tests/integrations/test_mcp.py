@@ -12,6 +12,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 import neardup as nd
+from neardup.engines.index.store import open_store
 from neardup.integrations.mcp import READING, WRITING, server
 
 STORY = (
@@ -107,6 +108,18 @@ def test_nothing_outside_of_the_folders_is_read(folder: Path, call: Call) -> Non
     (answer,) = answers(server([folder]), call)
     assert "not in the folders that this server may read" in answer["refused"]
     assert "Divers" not in answer["refused"]
+
+
+def test_an_index_brings_no_run_from_elsewhere(folder: Path) -> None:
+    """An index without documents begins with those of the run that it names."""
+    run = nd.dedup([folder.parent / "secret.txt"]).save(folder.parent / "run")
+    with nd.Index.open("memory:", method="shingles") as index:
+        made = index.described()
+    store = open_store(folder / "crafted.db", create=True)
+    store.create({**made, "run": str(run)}, {})
+    store.close()
+    (answer,) = answers(server([folder]), ("check", {"against": "crafted.db", "text": STORY}))
+    assert "is empty" in answer["refused"]
 
 
 def test_a_link_in_a_folder_is_rejected(folder: Path) -> None:

@@ -140,6 +140,21 @@ def test_a_collection_that_cannot_be_read_is_no_success(tmp_path: Path) -> None:
     assert "2 documents of the collection could not be read" in failed.output
 
 
+def test_columns_that_are_named_are_those_of_the_collection(tmp_path: Path) -> None:
+    """A text file that is traced against a table has no such columns, and needs none."""
+    table = tmp_path / "archive.csv"
+    table.write_text("number,body\n7," + SOURCES[0] + "\n", "utf-8")
+    named = ["--against", table, "--text", "body", "--id", "number"]
+    (tmp_path / "essay.txt").write_text(essay(), "utf-8")
+    assert "1 passage of 7" in run("trace", tmp_path / "essay.txt", *named)
+    (tmp_path / "essays.jsonl").write_text(json.dumps({"text": essay()}) + "\n", "utf-8")
+    assert "1 passage of 7" in run("trace", tmp_path / "essays.jsonl", *named)
+    (tmp_path / "essays.csv").write_text("essay\n" + essay() + "\n", "utf-8")
+    words = ["trace", tmp_path / "essays.csv", *named]
+    refused = CliRunner().invoke(main, [*map(str, words)])
+    assert "it has 'essay'. Hint: what is traced needs a column 'body'" in refused.output
+
+
 def test_an_empty_document_is_reported(tmp_path: Path) -> None:
     (tmp_path / "empty.txt").touch()
     (tmp_path / "source.txt").write_text(SOURCES[0], "utf-8")

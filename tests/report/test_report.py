@@ -241,3 +241,18 @@ def test_shares_never_lie_about_nothing_and_all() -> None:
     shown = [percent(Share(*one)) for one in ((0, 9), (9, 9), (1, 10**6), (10**6 - 1, 10**6))]
     assert shown == ["0.0 %", "100.0 %", "< 0.1 %", "> 99.9 %"]
     assert percent(Share(0, 0)) == "–"
+
+
+def test_documents_are_called_by_their_titles(tmp_path: Path) -> None:
+    """With the id behind it; what is as long as a text is no title."""
+    text = "The ferry pier at Marrow Harbour will be rebuilt in stone, the council has decided. "
+    documents = [
+        {"id": "a", "title": "A pier\nof stone", "text": text * 3},
+        {"id": "b", "title": "word " * 100, "text": text * 3 + "It begins in April."},
+    ]
+    path = tmp_path / "titled.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in documents))
+    page = told(report_page(nd.dedup(str(path))))
+    assert "kept: A pier of stone" in page
+    assert "A pier of stone ( a )" in page
+    assert "word word" not in page

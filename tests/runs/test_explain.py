@@ -54,7 +54,7 @@ def test_a_copy(result: nd.Result) -> None:
 @pytest.mark.parametrize(
     ("id", "sentence"),
     [
-        ("first", "first (input, row 1): kept (representative); others were set aside for it."),
+        ("first", "first (input, row 1): kept (representative); others are its duplicates."),
         ("alone", "alone (input, row 4): kept (unique); it matches no other."),
         (
             "short",
@@ -157,7 +157,7 @@ def test_a_kept_document_beside_what_was_set_aside_for_others() -> None:
     run = nd.dedup([TEXT, middle, end], method=nd.Shingles(words=1, threshold=0.45), keep="first")
     why = run.explain("input:3")
     assert (why.decision, [pair.decision for pair in why.pairs]) == ("kept", ["duplicate"])
-    assert "what it matches was set aside, and not for it" in str(why)
+    assert "what it matches are duplicates of other documents" in str(why)
 
 
 def test_a_reference_is_compared_too(tmp_path: Path) -> None:

@@ -186,9 +186,10 @@ def dedup(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
     """Find near-duplicates in INPUT, keep one document of each group, and write the kept ones.
 
     INPUT: JSON Lines, CSV, TSV, WARC, text (also .gz, .zst, .bz2, .xz), Parquet or Arrow files,
-    HTML, PDF, DOCX, ODT, PPTX, RTF, EPUB, XML and feeds (RSS, Atom), quoted globs, folders and
-    archives of these, or -. Files in object stores work too, such as s3://BUCKET/*.parquet, and
-    tables and queries of databases, such as sqlite:///FILE?table=NAME (PostgreSQL likewise).
+    mail (mbox, eml, msg, Maildir), HTML, PDF, DOCX, ODT, PPTX, RTF, EPUB, XML and feeds (RSS,
+    Atom), quoted globs, folders and archives of these, or -. Files in object stores work too, such
+    as s3://BUCKET/*.parquet, and tables and queries of databases, such as sqlite:///FILE?table=NAME
+    (PostgreSQL likewise).
 
     The folder OUT holds the kept documents unchanged, decisions.parquet (every document once),
     duplicates.parquet (each with the document kept instead of it, and why), pairs.parquet,
@@ -244,9 +245,10 @@ def find(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
     """Find near-duplicates in INPUT and list them; nothing is removed.
 
     INPUT: JSON Lines, CSV, TSV, WARC, text (also .gz, .zst, .bz2, .xz), Parquet or Arrow files,
-    HTML, PDF, DOCX, ODT, PPTX, RTF, EPUB, XML and feeds (RSS, Atom), quoted globs, folders and
-    archives of these, or -. Files in object stores work too, such as s3://BUCKET/*.parquet, and
-    tables and queries of databases, such as sqlite:///FILE?table=NAME (PostgreSQL likewise).
+    mail (mbox, eml, msg, Maildir), HTML, PDF, DOCX, ODT, PPTX, RTF, EPUB, XML and feeds (RSS,
+    Atom), quoted globs, folders and archives of these, or -. Files in object stores work too, such
+    as s3://BUCKET/*.parquet, and tables and queries of databases, such as sqlite:///FILE?table=NAME
+    (PostgreSQL likewise).
 
     The folder OUT holds pairs.parquet (every pair with its score), decisions.parquet (what dedup
     would decide for each document), duplicates.parquet, rejected.jsonl, report.html and run.json.

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from neardup.engines.index.arrival_rule import Match
     from neardup.engines.index.index import Index
     from neardup.engines.index.refresh import Taken
+    from neardup.integrations.bulk import Bulk
     from neardup.progress import Progress
 
 COMMANDS = {
@@ -65,6 +66,30 @@ lines_option = click.option(
     "matches and why.",
 )
 
+bulk_option = click.option(
+    "--bulk",
+    metavar="ENGINE",
+    type=click.Choice(["elasticsearch", "opensearch", "solr"]),
+    help="Print the bulk request that sets the fields near_dup_of and cluster of these documents "
+    "in a search engine: elasticsearch, opensearch or solr.",
+)
+
+
+def _bulk_of(engine: str | None, *, lines: bool = False, as_json: bool = False) -> Bulk | None:
+    if engine is None:
+        return None
+    if lines or as_json:
+        other = "--lines" if lines else "--json"
+        raise click.UsageError(f"--bulk and {other} both print to stdout. Hint: give one of them.")
+    from neardup.integrations.bulk import ENGINES
+
+    return ENGINES[engine]()
+
+
+def _echo_bulk(lines: Iterable[str]) -> None:
+    for bulk_line in lines:
+        echo_json(bulk_line)
+
 
 @contextmanager
 def opened(store: str, **settings: Any) -> Iterator[Index]:
@@ -99,6 +124,7 @@ class Tally:
     """Counts the decisions on documents, and reports them."""
 
     lines: bool
+    bulk: Bulk | None = None
     kept: int = 0
     duplicates: int = 0
     rejected: int = 0
@@ -115,6 +141,7 @@ class Tally:
     def follow(self, parts: Iterable[Taken], progress: Progress) -> None:
         from neardup.engines.index.arrivals import Known
 
+        _echo_bulk(self.bulk.begin() if self.bulk else ())
         for part in parts:
             self.unreadable.update(r.file for r in part.rejected if r.reason != Known.ID.value)
             aside = sum(match is not None for match in part.matches)
@@ -124,8 +151,17 @@ class Tally:
             self.shown += part.rejected[: SHOWN_REJECTED - len(self.shown)]
             if self.lines:
                 self._print(part)
+            if self.bulk:
+                self._print_bulk(self.bulk, part)
             progress.advance(len(part.ids) + len(part.rejected), part.size)
+        _echo_bulk(self.bulk.end() if self.bulk else ())
         progress.finish()
+
+    def _print_bulk(self, bulk: Bulk, part: Taken) -> None:
+        from neardup.integrations.bulk import updates
+
+        kept_ids = [match.of if match else None for match in part.matches]
+        _echo_bulk(updates(bulk, part.ids, kept_ids))
 
     def _print(self, part: Taken) -> None:
         for id_, match in zip(part.ids, part.matches, strict=True):
@@ -224,6 +260,7 @@ def show(data: dict[str, Any], lines: list[str], *, as_json: bool, quiet: bool) 
     help="Store the texts and a passage index, so that `neardup trace DOCUMENT --against STORE` "
     "is answered in milliseconds.",
 )
+@bulk_option
 @shared.workers_option
 @shared.accept_rejected_option
 @shared.json_option
@@ -246,6 +283,7 @@ def build(store: str, inputs: tuple[str, ...], **options: Any) -> None:
 
     as_json, quiet = options.pop("as_json"), options.pop("quiet")
     accept_rejected = options.pop("accept_rejected")
+    tally = Tally(lines=False, bulk=_bulk_of(options.pop("bulk"), as_json=as_json))
     own = {name: options.pop(name) for name in ("window", "against", "texts", "passages", "source")}
     recipe = options["recipe"]
     written = read_index(recipe) if recipe else {}
@@ -258,7 +296,6 @@ def build(store: str, inputs: tuple[str, ...], **options: Any) -> None:
     made = frozen(collection, plan, progress)
     own |= {"text": plan.columns.text, "id": plan.columns.id, "date": plan.written.date}
     own |= {"within": plan.within}
-    tally = Tally(lines=False)
     method = made.method if plan.planted_cut else plan.method
     collection = tally.told_apart(collection, plan.columns)
     with Index.open(store, method=method, artefacts=made.artefacts, **own) as index:
@@ -274,6 +311,7 @@ def build(store: str, inputs: tuple[str, ...], **options: Any) -> None:
 @inputs_argument
 @shared.encoding_option
 @lines_option
+@bulk_option
 @shared.accept_rejected_option
 @shared.json_option
 @shared.quiet_option
@@ -283,6 +321,7 @@ def add(
     inputs: tuple[str, ...],
     encoding: str | None,
     lines: bool,
+    bulk: str | None,
     accept_rejected: bool,
     as_json: bool,
     quiet: bool,
@@ -298,7 +337,8 @@ def add(
     from neardup.engines.index.general_tables import hint
     from neardup.engines.index.refresh import take_in
 
-    tally, progress = Tally(lines=lines), progress_for(quiet=quiet)
+    tally = Tally(lines=lines, bulk=_bulk_of(bulk, lines=lines, as_json=as_json))
+    progress = progress_for(quiet=quiet)
     with opened(store) as index:
         made = index.described()
         collection = collect_inputs([(None, path) for path in inputs], encoding=encoding)
@@ -353,16 +393,20 @@ def check(
 @click.command(short_help="Remove documents.")
 @store_argument
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@bulk_option
 @shared.json_option
 @shared.quiet_option
 @shared.debug_option
-def remove(store: str, ids: tuple[str, ...], as_json: bool, quiet: bool) -> None:
+def remove(store: str, ids: tuple[str, ...], bulk: str | None, as_json: bool, quiet: bool) -> None:
     """Remove the documents ID from the index STORE.
 
     Duplicates of a removed document are decided again, as if they arrived now in their old order.
     """
+    request = _bulk_of(bulk, as_json=as_json)
     with opened(store) as index:
         again = {id_: index.remove(id_) for id_ in ids}
+    if request:
+        _echo_bulk(_removals(request, again))
     lines = [f"{id_} was removed." for id_ in ids]
     for decided in again.values():
         lines += [
@@ -374,6 +418,21 @@ def remove(store: str, ids: tuple[str, ...], as_json: bool, quiet: bool) -> None
         for id_, decided in again.items()
     }
     show({"removed": data}, lines, as_json=as_json, quiet=quiet)
+
+
+def _removals(bulk: Bulk, again: dict[str, dict[str, Match | None]]) -> Iterator[str]:
+    """The removed documents, and those whose decision they may have changed."""
+    from neardup.integrations.bulk import updates
+
+    yield from bulk.begin()
+    for id_ in again:
+        yield from bulk.delete(id_)
+    now = {other: match for decided in again.values() for other, match in decided.items()}
+    left = {
+        other: match.of if match else None for other, match in now.items() if other not in again
+    }
+    yield from updates(bulk, list(left), list(left.values()))
+    yield from bulk.end()
 
 
 @click.command(short_help="Forget old documents.")

@@ -59,6 +59,7 @@ def trace(
 
     Copies with small edits count. DOCUMENT and COLLECTION are whatever `neardup dedup` reads: text
     files, folders of text, HTML, PDF and office files, books (.epub), JSON Lines, tables.
+    --text and --id name columns of COLLECTION; a DOCUMENT that lacks them has text and id.
     """
     traces = traced_documents(inputs, against, options, min_words=8)
     if page:

@@ -199,11 +199,16 @@ class Watcher:
             yield
 
     def _end(self, asked: FlowSettings) -> None:
+        from neardup.engines.index.flow.places import UNREADABLE
+
         totals, left = self._flow.totals, self._flow.totals.waiting
         if self._as_json:
             echo_json(json.dumps({"event": "end", **totals.data(self._flow.clock())}))
         if not self._quiet:
             echo(f"{totals.sentence()}.", err=True)
+            if totals.counts[UNREADABLE]:
+                place = asked.places.unreadable
+                echo(f"Unreadable items are in {place}, each with its reason.", err=True)
         if lost := self._flow.unclaimed():
             echo(f"{lost} lines that were read could not be stored.", err=True)
         if left:

@@ -108,7 +108,8 @@ def as_dates(column: pa.ChunkedArray | pa.Array, name: str) -> pa.Array:
     if example is not None and dates.null_count == len(dates):
         raise SettingsError(
             f"No value of the date column {name!r} is a date; the first is {example!r}.",
-            hint="expected ISO 8601, for example 2003-11-03 or 2003-11-03T12:30:00+01:00.",
+            hint="expected ISO 8601, for example 2003-11-03 or 2003-11-03T12:30:00+01:00; "
+            f"years and other numbers are compared with --keep {name}:desc.",
         )
     return dates
 

@@ -23,10 +23,12 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from neardup.documents.folder import Entry, FolderSource
+from neardup.documents.folder import FolderSource
+from neardup.documents.folder_entries import Entry
 from neardup.documents.open_files import shown
 from neardup.documents.remote import Place
 from neardup.documents.streams import CODECS, fault_of, open_binary, unreadable
+from neardup.documents.xml import HEAD
 
 ZIP, TAR = ".zip", ".tar"
 SHORT = {".tgz": "gzip", ".tbz2": "bz2", ".txz": "xz", ".tzst": "zstd"}
@@ -52,7 +54,7 @@ class ArchiveSource(FolderSource):
         return []
 
     @cached_property
-    def entries(self) -> list[Entry]:
+    def _listed(self) -> list[Entry]:
         members = list(self._members)
         if len(members) > MOST_MEMBERS:
             reason = f"it has more than {MOST_MEMBERS:,} files"
@@ -131,6 +133,9 @@ class ArchiveSource(FolderSource):
             stream.seek(tar.offset)  # tarfile does not tell the end of an archive from a cut
             if stream.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
                 raise tarfile.ReadError("it is cut off")
+
+    def _head(self, entry: Entry) -> bytes:
+        return self.content(entry)[:HEAD]
 
     def content(self, entry: Entry) -> bytes:
         try:

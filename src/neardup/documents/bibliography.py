@@ -80,6 +80,7 @@ _ENTRY = re.compile(r"^[ \t]*@[ \t]*(\w+)[ \t]*[{(]", re.MULTILINE)
 _KEY = re.compile(r"\s*([^\s,{}()=]*)\s*,")
 _FIELD = re.compile(r"[\s,]*([A-Za-z][\w:+-]*)\s*=\s*")
 _BARE = re.compile(r"[^\s,{}()\"#=]+")
+_VERBATIM = ("url", "doi")  # in which no sign means anything else
 _JOIN = re.compile(r"\s*#\s*")
 _MONTHS = {m.lower(): m for m in re.findall("...", "JanFebMarAprMayJunJulAugSepOctNovDec")}
 
@@ -102,13 +103,17 @@ def _entry(type_: str, body: str, macros: Mapping[str, str]) -> Reference | None
     written = _values(body, key.end(), macros) if key else None
     if key is None or written is None:
         return None
-    plain = {name: without_latex(value) for name, value in written.items()}
+    plain = {name: _as_read(name, value) for name, value in written.items()}
     files = plain.pop("file", "")
     raw = written.pop("file", files)
     if "journaltitle" in plain:  # BibLaTeX
         plain["journal"] = plain["journaltitle"]
     whole = {name: value for name, value in written.items() if _is_balanced(value)}
     return Reference(key[1], type_, plain, tuple(_paths(raw)), whole)
+
+
+def _as_read(name: str, value: str) -> str:
+    return re.sub(r"\\(.)", r"\1", value) if name in _VERBATIM else without_latex(value)
 
 
 def _is_balanced(value: str) -> bool:
@@ -353,7 +358,7 @@ def _letters(text: str | None) -> str:
 def bibtex(reference: Reference, more: Mapping[str, str]) -> str:
     """An entry as written, with fields of ours after it. Braces are balanced: a value cannot end
     its entry."""
-    named = {name: _braced(value) for name, value in reference.fields.items() if value}
+    named = {name: _braced(value, name) for name, value in reference.fields.items() if value}
     named |= reference.written
     named |= {name: _braced(value) for name, value in more.items() if value and name != "file"}
     if (path := more.get("file")) and not set("{}\\") & set(path):
@@ -362,9 +367,9 @@ def bibtex(reference: Reference, more: Mapping[str, str]) -> str:
     return f"@{reference.type}{{{reference.key},\n{lines}}}\n"
 
 
-def _braced(value: str) -> str:
+def _braced(value: str, name: str = "") -> str:
     value = " ".join(value.replace("\\", "/").replace("{", "(").replace("}", ")").split())
-    return re.sub(r"([&%$#_])", r"\\\1", value)
+    return value if name in _VERBATIM else re.sub(r"([&%$#_])", r"\\\1", value)
 
 
 _RIS_ORDER = {"date": "DA", "title": "TI", "doi": "DO", "url": "UR", "journal": "JO"} | {

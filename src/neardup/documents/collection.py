@@ -31,7 +31,7 @@ from neardup.documents.extraction.extractor import (
 from neardup.documents.extraction.page import HTML, KINDS
 from neardup.documents.feeds import FeedSource
 from neardup.documents.file_paths import JSONL, PARQUET, WARC, is_known, named_format
-from neardup.documents.folder import FileSource, FolderSource
+from neardup.documents.folder import FolderSource
 from neardup.documents.inputs import Inputs, gather, mapping_class, named_chunks
 from neardup.documents.jsonl import JsonlSource
 from neardup.documents.kept import (
@@ -52,6 +52,7 @@ from neardup.documents.lost import LostSource, check_unchanged, damaged_kept
 from neardup.documents.mail import MboxSource
 from neardup.documents.open_files import Limits
 from neardup.documents.remote import Place
+from neardup.documents.single_file import FileSource
 from neardup.documents.source import Source
 from neardup.documents.streams import decoded, wide_of, writing
 from neardup.documents.warc import WarcSource

@@ -60,9 +60,15 @@ def database_source(address: Address, limits: Limits) -> ListSource | LostSource
     server stays one."""
     rows = _sqlite_rows if address.scheme == "sqlite" else _postgres_rows
     try:
-        return ListSource(SpooledRows(_bounded(rows(address), limits)), file=address.shown)
+        spooled = SpooledRows(_bounded(rows(address), limits))
+        return ListSource(spooled, file=address.shown, again=_from_anywhere(address).again)
     except UnreadableError as error:
         return LostSource(Path(address.key), address.shown, error)
+
+
+def _from_anywhere(address: Address) -> Address:
+    local = address.scheme == "sqlite"
+    return address._replace(key=os.path.abspath(address.key)) if local else address
 
 
 Row = dict[str, Any] | LostRow

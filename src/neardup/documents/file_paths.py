@@ -24,7 +24,8 @@ from neardup.documents.csv import DELIMITERS, CsvSource
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import KINDS
 from neardup.documents.feeds import FeedSource
-from neardup.documents.folder import MBOX, FileSource, FolderSource, is_mailbox
+from neardup.documents.folder import FolderSource
+from neardup.documents.folder_entries import MBOX, is_mailbox
 from neardup.documents.jsonl import JsonlSource, is_whole_json
 from neardup.documents.lost import LostSource, locked_folders
 from neardup.documents.mail import Maildir, MailFolder, MboxSource, is_maildir, is_mbox, with_mail
@@ -33,6 +34,7 @@ from neardup.documents.news_items import is_feed
 from neardup.documents.open_files import Limits, OpenFiles
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.remote import Place, Remote, address_of, local_path, remote_files
+from neardup.documents.single_file import FileSource
 from neardup.documents.source import Source
 from neardup.documents.streams import CODECS, WHOLE_JSON, open_binary, unreadable, wide_encoding
 from neardup.documents.warc import WarcSource

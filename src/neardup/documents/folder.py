@@ -7,25 +7,17 @@ CSL-JSON) are no documents: they state the metadata of the files that they name.
 path; hidden ones (with a leading dot) are ignored, also in stores. A file or sub-folder that cannot
 be read is rejected with a sentence. Kept files are copied byte for byte to the same places under
 ``kept/``, and listed in ``kept.txt``.
-
-A single file that is one document, such as ``page.html`` or ``a.txt``, is a folder of one file. Its
-id is the path as it was written; the kept copy is under ``kept/``, without the parts that lead out
-of it.
 """
 
 from __future__ import annotations
 
 import itertools
 import os
-import shutil
-import stat
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from pathlib import Path
 from zlib import crc32
 
 import numpy as np
@@ -36,6 +28,14 @@ from neardup.documents.bibliography import Library, Reference, is_csl, reference
 from neardup.documents.columns import Columns, DocumentBatch, Mask, refuse_others
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import KINDS, META, Extracted, Page
+from neardup.documents.folder_entries import (
+    Entry,
+    entry_now,
+    is_mailbox,
+    local_entries,
+    remote_entries,
+    unpacked_name,
+)
 from neardup.documents.lost import changed
 from neardup.documents.memory_tables import TableChunk
 from neardup.documents.news_items import is_feed, xml_document
@@ -45,63 +45,8 @@ from neardup.documents.remote import Place, Remote
 from neardup.documents.source import Source
 from neardup.documents.streams import CHUNK_BYTES, CODECS, decoded, unpacked_document, unreadable
 from neardup.documents.xml import HEAD, SUFFIXES
-from neardup.errors import InputError
-from neardup.files import whole_file
 from neardup.progress import LOG
 
-
-class Entry(NamedTuple):
-    """A file of a folder, or a sub-folder that cannot be read."""
-
-    name: str
-    size: int
-    problem: str | None = None
-    modified: int = 0
-
-
-def local_entries(top: Path) -> Iterator[Entry]:
-    problems: list[OSError] = []
-    real = top.resolve()
-    for folder, below, files in os.walk(top, onerror=problems.append):
-        below[:] = [name for name in below if not name.startswith(".")]
-        for name in (name for name in files if not name.startswith(".")):
-            path = Path(folder, name)
-            if entry := entry_of(path, path.relative_to(top).as_posix(), real):
-                yield entry
-    for error in problems:
-        if Path(error.filename) == top:
-            raise unreadable(top, error) from error
-        name = Path(error.filename).relative_to(top).as_posix()
-        yield Entry(name, 0, f"folder cannot be read: {error.strerror or error}")
-
-
-def entry_of(path: Path, name: str, top: Path | None = None) -> Entry | None:
-    """None for sockets and pipes, which are no documents. A link that leads out of the folder
-    ``top`` is not followed: who sends a folder must not choose what else is read."""
-    try:
-        status = path.stat()
-        leaves = top is not None and path.is_symlink() and not path.resolve().is_relative_to(top)
-    except OSError as error:
-        return Entry(name, 0, f"file cannot be read: {error.strerror}")
-    if leaves:
-        reason = f"link leads out of the folder, to {path.resolve()}; give that as input"
-        return Entry(name, 0, reason)
-    if not stat.S_ISREG(status.st_mode):
-        return None
-    return Entry(name, status.st_size, None, status.st_mtime_ns)
-
-
-def entry_now(path: Path, name: str) -> Entry | None:
-    return entry_of(path, name) if os.path.exists(path) else None
-
-
-def remote_entries(top: Remote) -> Iterator[Entry]:
-    for name, file in top.files():
-        status = file.stat()
-        yield Entry(name, status.st_size, None, status.st_mtime_ns)
-
-
-MBOX = ".mbox"
 CHUNK_FILES = 1000
 CHUNK_PAGES = 32  # few, because pages take long and an interrupt waits for those of a chunk
 RUN = 20  # files in a piece of a sample
@@ -177,8 +122,9 @@ class FolderSource(Source):
 
     def _listed_references(self, entry: Entry) -> list[Reference]:
         name = entry.name.lower()
-        lists = name.endswith(LISTS) or (name.endswith(".json") and self._is_csl(entry))
-        if not lists or entry.problem or entry.size > self.files.limits.document:
+        if entry.problem or entry.size > self.files.limits.document:
+            return []
+        if not name.endswith(LISTS) and not (name.endswith(".json") and self._is_csl(entry)):
             return []
         try:
             known, lost = references(name, self.content(entry))
@@ -190,7 +136,7 @@ class FolderSource(Source):
 
     def _is_csl(self, entry: Entry) -> bool:
         try:
-            return entry.problem is None and is_csl(self._head(entry))
+            return is_csl(self._head(entry))
         except OSError:
             return False
 
@@ -457,17 +403,6 @@ def _referenced(text: Extracted, reference: Reference | None) -> Extracted:
     return replace(text, meta=reference.meta().over(text.meta)) if reference else text
 
 
-def unpacked_name(name: str) -> str:
-    """The name in lower case, without the extension of a compression."""
-    stem, ending = os.path.splitext(name.lower())
-    return stem if ending in CODECS else name.lower()
-
-
-def is_mailbox(name: str) -> bool:
-    """Whether a file is an mbox by its name; Apple Mail has folders with a file ``mbox``."""
-    return unpacked_name(name).endswith(MBOX) or name.rpartition("/")[2] == MBOX[1:]
-
-
 def _weight(entry: Entry) -> int:
     return entry.size + FILE_BYTES
 
@@ -499,80 +434,3 @@ def with_prefixes(folders: Sequence[FolderSource]) -> None:
     names = [folder.path.resolve().name for folder in folders]
     for i, (folder, name) in enumerate(zip(folders, names, strict=True), 1):
         folder.prefix = name if names.count(name) == 1 else f"{i}-{name}"
-
-
-def list_name(folder: str) -> str:
-    """The name of the list of files that were copied into a folder."""
-    return f"{folder}.txt"
-
-
-@contextmanager
-def folder_writer(path: Path) -> Iterator[Callable[[FolderSource, Mask], int]]:
-    """A function that copies the kept files of a folder and returns its number of files."""
-    if path.exists():
-        raise InputError(
-            f"{path} is already there.", hint="remove it, or name another folder with -o."
-        )
-    part = path.with_name(path.name + ".part")
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir()
-    places: list[str] = []
-
-    def write(source: FolderSource, keep: Mask) -> int:
-        places.extend(source.copy_files(keep, part))
-        return len(source.entries)
-
-    try:
-        yield write
-        with whole_file(path.with_name(list_name(path.name))) as listed:
-            listed.write_bytes(b"".join(os.fsencode(place) + b"\n" for place in places))
-        part.replace(path)
-    except BaseException:
-        shutil.rmtree(part, ignore_errors=True)
-        raise
-
-
-@dataclass
-class FileSource(FolderSource):
-    """A single file as a source; ``path`` is the file."""
-
-    @cached_property
-    def entries(self) -> list[Entry]:
-        entry = self._entry()
-        if entry is None:
-            raise unreadable(self.path, OSError("it is no file"))
-        return [entry]
-
-    @property
-    def feeds(self) -> list[Entry]:  # those are read otherwise
-        return []
-
-    @property
-    def _references(self) -> dict[str, list[Reference]]:
-        return {}
-
-    def _entry(self) -> Entry | None:
-        if not isinstance(self.path, Remote):
-            return entry_of(self.path, self.file)
-        status = self.path.stat()
-        return Entry(self.file, status.st_size, None, status.st_mtime_ns)
-
-    def locate(self, entry: Entry) -> Place:  # noqa: ARG002 (as of a folder)
-        return self.path
-
-    def path_of(self, row: int) -> str | None:  # noqa: ARG002 (as of a folder)
-        return self.file.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-    def id_of(self, entry: Entry) -> str:
-        return entry.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-    def place(self, entry: Entry) -> str:
-        _, _, name = entry.name.rpartition("://")
-        parts = [part for part in PurePosixPath(name).parts if part not in ("/", "..")]
-        return "/".join(part.replace(":", "") for part in parts)  # of a drive
-
-    def _now(self, entries: Sequence[Entry]) -> list[Entry | None]:
-        if isinstance(self.path, Remote):
-            same = self.path.now() == self.path.found
-            return [entry if same else None for entry in entries]
-        return [self._entry() if self.path.exists() else None for _ in entries]

@@ -384,8 +384,11 @@ class LineRange(Source):
 
 _ARRAY = re.compile(rb"\[\s*\{")
 _OBJECT = re.compile(rb"\{[ \t]*\r?\n")
-# How the answers of Elasticsearch, OpenSearch and Solr begin.
-_ANSWER = re.compile(rb'\{\s*"(?:took|_scroll_id|responseHeader)"\s*:')
+# How the answers of Elasticsearch, OpenSearch and Solr begin, also filtered ones without a header.
+_ANSWER = re.compile(
+    rb'\{\s*"(?:(?:took|_scroll_id|responseHeader)"\s*:'
+    rb'|hits"\s*:\s*\{\s*"(?:total|max_score|hits)"\s*:|response"\s*:\s*\{\s*"numFound"\s*:)'
+)
 
 
 def is_whole_json(start: bytes, *, named: bool) -> bool:

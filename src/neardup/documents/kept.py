@@ -7,6 +7,7 @@ are open at the same time.
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -23,7 +24,7 @@ from neardup.documents.clashes import labels_of
 from neardup.documents.columns import Mask
 from neardup.documents.csv import CsvSource, check_headers
 from neardup.documents.file_paths import is_known, named_format
-from neardup.documents.folder import FolderSource, folder_writer, list_name
+from neardup.documents.folder import FolderSource
 from neardup.documents.jsonl import JsonlSource
 from neardup.documents.lost import LostSource, check_unchanged
 from neardup.documents.mail import MboxSource, mbox_writer
@@ -230,3 +231,34 @@ def joined(parts: list[pa.Table]) -> pa.Table:
         raise InputError(
             f"The files cannot be one table: {error}.", hint="read them apart, or write the kept."
         ) from error
+
+
+def list_name(folder: str) -> str:
+    """The name of the list of files that were copied into a folder."""
+    return f"{folder}.txt"
+
+
+@contextmanager
+def folder_writer(path: Path) -> Iterator[Callable[[FolderSource, Mask], int]]:
+    """A function that copies the kept files of a folder and returns its number of files."""
+    if path.exists():
+        raise InputError(
+            f"{path} is already there.", hint="remove it, or name another folder with -o."
+        )
+    part = path.with_name(path.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir()
+    places: list[str] = []
+
+    def write(source: FolderSource, keep: Mask) -> int:
+        places.extend(source.copy_files(keep, part))
+        return len(source.entries)
+
+    try:
+        yield write
+        with whole_file(path.with_name(list_name(path.name))) as listed:
+            listed.write_bytes(b"".join(os.fsencode(place) + b"\n" for place in places))
+        part.replace(path)
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise

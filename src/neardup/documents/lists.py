@@ -47,9 +47,12 @@ class LostRow(NamedTuple):
 
 @dataclass(frozen=True)
 class ListSource(MemorySource):
+    """``again`` is the address from which the rows came, if it can be read again."""
+
     items: Sequence[Any]
     chunk_rows: int = CHUNK_ROWS
     file: str = "input"
+    again: str | None = None
 
     @property
     def rows(self) -> int:

@@ -27,18 +27,14 @@ from zlib import crc32
 from neardup.documents.archive import ArchiveSource
 from neardup.documents.columns import Mask
 from neardup.documents.extraction.page import META, TEXT, Extracted, Meta, Page
-from neardup.documents.folder import (
-    Entry,
-    FileSource,
-    FolderSource,
-    local_entries,
-    unpacked_name,
-)
+from neardup.documents.folder import FolderSource
+from neardup.documents.folder_entries import Entry, local_entries, unpacked_name
 from neardup.documents.message import EML, MESSAGE, MSG, Member, Message, body_text, parsed_message
 from neardup.documents.news_items import xml_document
 from neardup.documents.outlook import outlook_message
 from neardup.documents.quotation import body_of
 from neardup.documents.remote import Place, Remote
+from neardup.documents.single_file import FileSource
 from neardup.documents.streams import CODECS, decoded, unpacked_document, unreadable, writing
 
 COLUMNS = (

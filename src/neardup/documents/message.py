@@ -1,7 +1,7 @@
 """A message of Internet mail (RFC 5322, MIME): its headers, its body, its attachments.
 
-Nothing is decoded before it is asked for: a part is a slice of the message, so that listing a
-mailbox costs no more than its headers. Headers, levels and attachments have limits, because some of
+Nothing is decoded before it is asked for: a part is a view into the message, so that listing a
+mailbox costs no more than its headers. Headers, levels and parts have limits, because some of
 Python's parsers take quadratic time. A message of which only the beginning was read (``cut``) has a
 last part that is not whole, which is rejected with the reason; the body is usually before it.
 
@@ -34,10 +34,12 @@ from neardup.documents.extraction.page import (
     decoded_html,
     visible_text,
 )
+from neardup.errors import UnreadableError
 
 MOST_HEADER = 1 << 20  # bytes
 MOST_VALUE = 10_000  # characters of a header that are read
-MOST_MEMBERS, DEEPEST = 1000, 20
+MOST_MEMBERS, MOST_PARTS, DEEPEST = 1000, 10_000, 20
+TOO_MANY = f"message has more than {MOST_PARTS:,} parts"
 TOO_DEEP = f"parts of the message are more than {DEEPEST} levels deep"
 EML, MSG, MESSAGE = ".eml", ".msg", "message"
 TEXTS = (
@@ -65,6 +67,7 @@ _ENCRYPTED = {
 }
 _ID = re.compile(r"<([^<>\s]{1,500})>")
 _BLANK, _EMPTY = re.compile(rb"\r?\n\r?\n"), re.compile(rb"\r?\n")
+_LEAD, _SOME = re.compile(rb"[\r\n]+"), re.compile(rb"\S")
 _USUAL = ("From", "To", "Date", "Subject", "Message-ID", "Received", "Content-Type", "Return-Path")
 _BAD_NAME = re.compile(r"[\x00-\x1f\x7f/\\]+")
 
@@ -73,7 +76,7 @@ class Part(NamedTuple):
     """A leaf of a message. ``fields`` are its headers, ``data`` is not decoded yet."""
 
     fields: Fields
-    data: bytes
+    data: memoryview
     cut: bool = False
 
     @property
@@ -105,6 +108,9 @@ class Part(NamedTuple):
         return self.type not in _NO_TEXT
 
     def content(self) -> bytes:
+        return bytes(self.decoded())
+
+    def decoded(self) -> bytes | memoryview:
         coding = str(self.fields.get("Content-Transfer-Encoding", "")).strip().lower()
         if coding == "base64":
             return _base64(self.data)
@@ -170,17 +176,24 @@ def words_of(value: str) -> str:
         return value
 
 
-def parsed_message(data: bytes, *, cut: str | None = None, depth: int = 0) -> Message:
+def parsed_message(data: bytes | memoryview, *, cut: str | None = None, depth: int = 0) -> Message:
     """``cut``: the reason why only the beginning of the message is there."""
     try:
-        return _parsed(data.lstrip(b"\r\n"), cut, depth)
+        return _parsed(_without_blank(memoryview(data)), cut, depth)
+    except UnreadableError as error:
+        return Message(Fields(), [], [], [], error.reason)
     except (ValueError, TypeError, LookupError, AttributeError, AssertionError) as error:
         # Python's parser of parameters (RFC 2231) fails on some of what is hostile.
         problem = f"message cannot be read: {type(error).__name__}"
         return Message(Fields(), [], [], [], problem)
 
 
-def _parsed(data: bytes, cut: str | None, depth: int) -> Message:
+def _without_blank(data: memoryview) -> memoryview:
+    lead = _LEAD.match(data)
+    return data[lead.end() :] if lead else data
+
+
+def _parsed(data: memoryview, cut: str | None, depth: int) -> Message:
     fields, body = _divided(data)
     gathered = Message(fields, [], [], [])
     if fields is _TOO_LONG:
@@ -201,15 +214,15 @@ def _is_cut(member: Member) -> bool:
 _TOO_LONG = Fields()
 
 
-def _divided(data: bytes) -> tuple[Fields, bytes]:
+def _divided(data: memoryview) -> tuple[Fields, memoryview]:
     """Headers and what follows them."""
     if none := _EMPTY.match(data):
         return Fields(), data[none.end() :]
     blank = _BLANK.search(data, 0, MOST_HEADER)
     if blank is None and len(data) > MOST_HEADER:
-        return _TOO_LONG, b""
+        return _TOO_LONG, data[:0]
     head = data[: blank.start()] if blank else data
-    return fields_of(head), data[blank.end() :] if blank else b""
+    return fields_of(bytes(head)), data[blank.end() :] if blank else data[:0]
 
 
 def fields_of(head: bytes) -> Fields:
@@ -237,6 +250,8 @@ def _headers(head: str) -> Iterator[tuple[str, str]]:
 
 def _gather(part: Part, into: Message, depth: int) -> str | None:
     """Adds what is in a part to the message; the result is the reason if it cannot be read."""
+    if len(into.body) + len(into.members) + len(into.passed) > MOST_PARTS:
+        raise UnreadableError("The message is too large.", reason=TOO_MANY)
     type_ = part.type
     if reason := _ENCRYPTED.get(type_):
         return reason
@@ -258,7 +273,7 @@ def _gather(part: Part, into: Message, depth: int) -> str | None:
 
 def _gather_best(children: list[Part], into: Message, depth: int) -> str | None:
     """Of the same text in several forms the plain one, unless that is empty."""
-    plain = [one for one in children if one.type == "text/plain" and one.data.strip()]
+    plain = [one for one in children if one.type == "text/plain" and _SOME.search(one.data)]
     for child in plain[:1] or children:
         _gather(child, into, depth + 1)
     return None
@@ -272,7 +287,7 @@ def _children(part: Part) -> Iterator[Part]:
     begin = None
     for mark in marks.finditer(part.data):
         if begin is not None:
-            yield Part(*_divided(part.data[begin : mark.start()].removesuffix(b"\n")))
+            yield Part(*_divided(part.data[begin : max(begin, mark.start() - 1)]))
         begin = None if mark[1] else mark.end() + 1
         if mark[1]:
             return
@@ -296,19 +311,19 @@ def attach(part: Part, into: Message, depth: int) -> None:
 
 
 def _attach_message(part: Part, into: Message, depth: int) -> None:
-    nested = parsed_message(part.content(), depth=depth + 1)
+    nested = parsed_message(part.decoded(), depth=depth + 1)
     name = part.name or _BAD_NAME.sub("_", nested.header("Subject") or "message")[:200] + EML
     into.members.append(Member(name, MESSAGE, nested, None, nested.problem, len(part.data)))
     into.members.extend(nested.members[: max(0, MOST_MEMBERS - len(into.members))])
     into.passed.extend(nested.passed)
 
 
-def _base64(data: bytes) -> bytes:
+def _base64(data: memoryview) -> bytes:
     """The bytes up to the first that cannot be read."""
     try:
         return base64.b64decode(data)
     except binascii.Error:
-        signs = re.sub(rb"[^A-Za-z0-9+/]", b"", data)
+        signs = re.sub(rb"[^A-Za-z0-9+/]", b"", bytes(data))
         return base64.b64decode(signs[: len(signs) // 4 * 4] or b"")
 
 

@@ -61,7 +61,7 @@ class Compound:
     def __init__(self, data: bytes) -> None:
         if not data.startswith(MAGIC):
             raise ValueError("it is no file of Outlook")
-        self._data, self._left = data, 2 * len(data)
+        self._data, self._left, self._visits = data, 2 * len(data), len(data) // 32
         shift, mini = struct.unpack_from("<HH", data, 30)
         if shift not in (9, 12) or mini != 6:
             raise ValueError("its sectors have no usual size")
@@ -125,8 +125,11 @@ class Compound:
             if number < len(self.entries) and number not in seen:
                 seen.add(number)
                 one = self.entries[number]
+                self._visits -= 1
                 found[one.name] = one
                 waiting += [one.right, one.left]
+        if self._visits < 0:
+            raise ValueError("its storages share entries")
         return dict(sorted(found.items()))
 
     def stream(self, entry: Entry) -> bytes:
@@ -190,6 +193,8 @@ def _message(file: Compound, storage: Entry, depth: int) -> Message:
     if body := _body(found):
         message.body.append(body)
     for name, entry in found.children.items():
+        if len(message.members) > MOST_MEMBERS:
+            break
         if name.startswith(_ATTACHMENT) and entry.type == _STORAGE:
             _attachment(Properties(file, entry, 8), message, depth)
     return message
@@ -226,7 +231,7 @@ def _part(type_: str, data: bytes, name: str | None = None) -> Part:
     fields["Content-Type"] = type_
     if name:
         fields.add_header("Content-Disposition", "attachment", filename=("utf-8", "", name))
-    return Part(fields, data)
+    return Part(fields, memoryview(data))
 
 
 def _attachment(found: Properties, message: Message, depth: int) -> None:
@@ -254,7 +259,7 @@ _START = (
     b"\r\n"
     rb"\par \pard\plain\f0\fs20\b\i\u\tab\tx"
 )
-_MOST_RTF = 64 << 20
+_MOST_RTF = 16 << 20
 
 
 def unpacked_rtf(data: bytes) -> bytes:

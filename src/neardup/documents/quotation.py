@@ -10,7 +10,8 @@ message of which nothing would be left is taken as a whole.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from neardup.documents.message import CLOSE, OPEN
@@ -77,15 +78,16 @@ def _forwards(subject: str | None, lines: Sequence[str]) -> bool:
 def _kinds(lines: Sequence[str], *, forwards: bool) -> list[str]:
     kinds: list[str] = []
     kind, depth = _OWN, 0
+    history = cache(lambda i: _is_history(lines, i))  # signatures look ahead
     for i, line in enumerate(lines):
         depth = max(0, depth + (line == OPEN) - (line == CLOSE))
         if depth or line == CLOSE or line.startswith(">"):
             kind = kind if kind == _QUOTED else _OWN  # a signature ends here
             kinds.append(_OWN if forwards else _QUOTED)
             continue
-        if kind != _QUOTED and not forwards and _is_history(lines, i):
+        if kind != _QUOTED and not forwards and history(i):
             kind = _QUOTED
-        elif kind == _OWN and _begins_signature(lines, i):
+        elif kind == _OWN and _begins_signature(lines, i, history):
             kind = _SIGNATURE
         kinds.append(kind)
     _take_names(lines, kinds)
@@ -96,7 +98,8 @@ def _is_history(lines: Sequence[str], i: int) -> bool:
     """Whether all that follows is quoted."""
     line = lines[i]
     if _UNDERLINE.fullmatch(line):
-        return _is_history(lines, i + 1) if i + 1 < len(lines) and lines[i + 1] else False
+        after = lines[i + 1] if i + 1 < len(lines) else ""
+        return not _UNDERLINE.fullmatch(after) and _is_history(lines, i + 1) if after else False
     if _RULE.fullmatch(line):
         return True
     if _FROM.match(line):
@@ -105,19 +108,18 @@ def _is_history(lines: Sequence[str], i: int) -> bool:
     return wrote and not any(next_.startswith((">", OPEN)) for next_ in lines[i + 1 : i + 4])
 
 
-def _begins_signature(lines: Sequence[str], i: int) -> bool:
+def _begins_signature(lines: Sequence[str], i: int, history: Callable[[int], bool]) -> bool:
     if lines[i] != "--":
         return _SENT.match(lines[i]) is not None
     end = next(
-        (n for n in range(i, min(i + LONGEST_SIGNATURE + 1, len(lines))) if _ends(lines, n)),
+        (
+            n
+            for n in range(i, min(i + LONGEST_SIGNATURE + 1, len(lines)))
+            if lines[n].startswith((">", OPEN, CLOSE)) or history(n)
+        ),
         len(lines),
     )
     return end - i <= LONGEST_SIGNATURE
-
-
-def _ends(lines: Sequence[str], n: int) -> bool:
-    """Whether a signature ends before the line."""
-    return lines[n].startswith((">", OPEN, CLOSE)) or _is_history(lines, n)
 
 
 def _take_names(lines: Sequence[str], kinds: list[str]) -> None:

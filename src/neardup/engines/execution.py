@@ -30,7 +30,7 @@ from neardup.engines.batch.journal import Journal
 from neardup.engines.batch.table_pass import with_artefacts
 from neardup.errors import ConservationError, UsageError
 from neardup.plan import Plan
-from neardup.progress import LOG, Logged, Progress, Silent
+from neardup.progress import LOG, Logged, Progress, Silent, usual
 from neardup.runs.kind_pass import UNKNOWN, PairKinds, kind_counts
 from neardup.runs.outcome import Outcome
 from neardup.runs.rejections import Rejection, rejections
@@ -54,7 +54,7 @@ def execute(
     fields = plan.policy.fields or () if plan.policy else ()
     if plan.keep.columns or fields:  # every file must have them, before work starts
         collection.check_columns(plan.columns, [n for n in fields if n not in OURS])
-    log = Logged(progress or Silent())
+    log = Logged(progress or usual())
     plan = with_boilerplate(collection, plan, log)
     if plan.engine == "spark" and resume:
         raise UsageError("--resume is for runs on this machine.", hint="leave it out for Spark.")
@@ -175,7 +175,7 @@ def _log(result: Result, plan: Plan) -> None:
     if unknown := result.info["kinds"].get(UNKNOWN) if plan.kinds != "none" else None:
         LOG.warning("%s duplicates have no kind: a text could not be read again", unknown)
     if not result.pairs_complete:
-        LOG.warning("pairs are partial: each duplicate has the one it was set aside for")
+        LOG.warning("pairs are partial: each duplicate has only the kept document it repeats")
 
 
 def shared_ids(shared: Shared | None) -> dict[str, Any]:
@@ -220,11 +220,14 @@ def make_result(
 def _inputs(collection: Collection) -> list[dict[str, str] | None]:
     """The inputs as the user named them, with their absolute paths; None for inputs that cannot be
     read again."""
+    addresses = (getattr(source, "again", None) for source in collection.sources)
+    places = [
+        _from_anywhere(path) if path else again
+        for path, again in zip(collection.paths, addresses, strict=True)
+    ]
     return [
-        {"source": name, "file": file, "path": _from_anywhere(path)} if path else None
-        for name, file, path in zip(
-            collection.inputs.names, collection.files, collection.paths, strict=True
-        )
+        {"source": name, "file": file, "path": place} if place else None
+        for name, file, place in zip(collection.inputs.names, collection.files, places, strict=True)
     ]
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from neardup.errors import SettingsError
 from neardup.evaluation.measurement import AtCut, Line, Measured
 from neardup.labels.intervals import Interval, probability
+from neardup.methods.thresholds import THRESHOLD
 from neardup.schema import Array
 
 NEAR = 0.01
@@ -247,6 +248,9 @@ def _at_an_end(best: Candidate) -> list[str]:
     counts, last = best.line.counts, len(best.of.at) - 1
     if not last:
         return []
+    count = best.at.cut.parameter
+    if best.cut == 0 and counts.fn and count not in (None, THRESHOLD):
+        return [f"It is the largest {count} that was tried: a larger one may be better still."]
     if best.cut == 0 and counts.fn and best.at.cut.threshold > LOWEST:
         return ["It is the lowest threshold that was tried: a lower one may be better still."]
     if best.cut == last and counts.fp and best.at.cut.threshold < 1:

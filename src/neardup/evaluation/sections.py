@@ -15,6 +15,7 @@ from neardup.evaluation.evaluation_report import Section
 from neardup.evaluation.measurement import AtCut, Line, Measured
 from neardup.evaluation.recommendation import Recommendation
 from neardup.report.html_page import WARNING, Ranged, Table
+from neardup.wording import many
 
 PAIRS = (
     "Each row is one setting at one threshold. Precision: the share of the predicted pairs with a "
@@ -97,8 +98,8 @@ def _gold_text(about: dict[str, Any]) -> str:
         text.append("Every other pair is not a duplicate.")
     elif gold["negatives"]:
         text.append(
-            f"{gold['negatives']:,} pairs are labelled as not duplicates; other pairs are unknown "
-            "and left out of every figure."
+            f"Labelled as not duplicates: {many(gold['negatives'], 'pair')}. Other pairs are "
+            "unknown and left out of every figure."
         )
     else:
         text.append("Other pairs are unknown, so precision cannot be measured.")

@@ -19,6 +19,7 @@ from neardup.documents.collection import Collection, collect
 from neardup.documents.columns import Columns
 from neardup.engines.index.index import Index
 from neardup.engines.index.refresh import ask
+from neardup.engines.index.store import open_store
 from neardup.errors import InputError, NeardupError, UsageError
 from neardup.integrations import missing
 from neardup.passages.provenance import Trace, trace
@@ -288,6 +289,13 @@ def _is_index(place: Path) -> bool:
 
 @contextmanager
 def _opened(place: Path) -> Iterator[Index]:
+    store = open_store(place, create=False)
+    try:
+        begins = (store.description() or {}).get("run") and not store.counters().last
+    finally:
+        store.close()
+    if begins:  # to open it would read a run, which may lie anywhere
+        raise InputError(f"The index {place} is empty.", hint="open it with `neardup index add`.")
     with Index.open(place, create=False) as index:
         yield index
 

@@ -23,7 +23,7 @@ try:
     from scrapy import signals
     from scrapy.exceptions import DropItem, IgnoreRequest
 except ImportError as error:
-    raise missing("The pipeline and the middleware for Scrapy", error, "scrapy") from error
+    raise missing("The pipeline for Scrapy", error, "scrapy") from error
 
 
 class _Seen:

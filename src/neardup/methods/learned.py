@@ -252,7 +252,7 @@ class Learned(Method):
 
     @property
     def exception_reason(self) -> str:
-        return "stands out in this collection"
+        return "unusually similar in this collection"
 
     @property
     def score_meaning(self) -> str:

@@ -31,7 +31,7 @@ from neardup import _native
 from neardup.arguments import PassageArguments
 from neardup.documents import Collection, Columns, DocumentBatch, Rejected, collect
 from neardup.documents.source import chunk_results
-from neardup.errors import SettingsError
+from neardup.errors import ColumnError, SettingsError, UsageError
 from neardup.passages.search import (
     Copied,
     PassageSettings,
@@ -260,7 +260,7 @@ def traced(
     """``engine`` compares a collection elsewhere than here."""
     traces = Traces(Reading(settings.text, settings.id, documents.sources))
     wanted = Traced(settings)
-    for chunk in documents.chunks(Columns(settings.text, settings.id)):
+    for chunk in documents.chunks(_columns(documents, settings)):
         words = words_of(chunk)
         wanted.hashes.append(words.hashes)
         records = words.batch.records
@@ -281,6 +281,24 @@ def traced(
         each.collection = total
         _choose(each, settings.min_words)
     return traces
+
+
+def _columns(documents: Collection, settings: PassageSettings) -> Columns:
+    """Columns that are named are those of the collection. Documents that lack them, such as a text
+    file that is traced against a table, have the usual ones."""
+    named = Columns(settings.text, settings.id)
+    if named == Columns():
+        return named
+    problems: list[UsageError] = []
+    for columns in (named, Columns(settings.text), Columns(id=settings.id), Columns()):
+        try:
+            documents.check_columns(columns)
+        except (ColumnError, SettingsError) as problem:
+            problems.append(problem)
+        else:
+            return columns
+    hint = f"what is traced needs a column {settings.text!r}, as --text says, or 'text'."
+    raise ColumnError(problems[1].message, hint=hint)
 
 
 def _anchors(settings: PassageSettings) -> tuple[int, int]:

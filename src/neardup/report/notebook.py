@@ -6,13 +6,19 @@ around it keeps its look, light or dark. What is left out is counted.
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
+from urllib.parse import quote
 
 from neardup.report.html_page import Cell, Table, html, name, prose, style, table_html
+from neardup.report.run_report import REPORT
 from neardup.report.side_by_side import fragment
 
 if TYPE_CHECKING:
+    from neardup.runs.comparison import Comparison
     from neardup.runs.explanation import Explanation
     from neardup.runs.grouped_list import Grouped
     from neardup.runs.result import Result
@@ -35,22 +41,46 @@ class Summary(Protocol):
 
 
 def result_html(result: Result) -> str:
+    """The counts, the duplicates that are least similar, and how to look closer."""
     settings = result.info["settings"]
     lead = f"{settings['method']}, threshold {result.threshold:.4g}: {result.counts.sentence()}."
     rows: list[tuple[Cell, ...]] = [
         (name(row["id"]), name(row["kept_id"]), float(row["score"]), row["kind"] or "")
-        for row in result.duplicates.slice(0, MOST_ROWS).to_pylist()
+        for row in result.weakest(MOST_ROWS).to_pylist()
     ]
-    header = ("duplicate", "of the kept document", "score", "kind")
-    return _block(lead, _table(header, rows, len(result.duplicates)))
+    header = ("weakest duplicates", "of the kept document", "score", "kind")
+    return _block(lead, _table(header, rows, len(result.duplicates)), _closer(result))
+
+
+def _closer(result: Result) -> str:
+    """The report of a run that was saved, as a link from the folder of the notebook."""
+    ways = ["<code>result.show(id)</code> puts a duplicate beside its kept document"]
+    ways = ways if result.counts.duplicates else []
+    page = result.folder / REPORT if result.folder else None
+    if page and page.is_file():
+        where = quote(Path(os.path.relpath(page)).as_posix())
+        ways.append(f'<a href="{where}">{REPORT}</a> has the whole run')
+        ways.append(f"<code>neardup review {html(shlex.quote(str(result.folder)))}</code> opens it")
+    return f"<p>{'; '.join(ways)}.</p>" if ways else ""
 
 
 def explanation_html(explained: Explanation) -> str:
     parts = [f"<p>{html(line)}</p>" for line in explained.head()[1:]]
-    if compared := explained.comparison:
-        texts, names = (compared.a, compared.b), compared.names
-        parts.append(fragment(*texts, compared.alignment, names=names, most=MOST_CHARACTERS))
+    if explained.comparison:
+        parts.append(_side_by_side(explained.comparison))
     return _block(explained.head()[0], *parts)
+
+
+def comparison_html(compared: Comparison) -> str:
+    facts = dict(compared.facts())
+    lead = f"{facts.pop('kind')}; passages: {facts.pop('passages')}"
+    said = "; ".join(f"{name}: {value}" for name, value in facts.items() if name != "note")
+    return _block(lead, f"<p>{html(said)}</p>", _side_by_side(compared))
+
+
+def _side_by_side(compared: Comparison) -> str:
+    texts, names = (compared.a, compared.b), compared.names
+    return fragment(*texts, compared.alignment, names=names, most=MOST_CHARACTERS)
 
 
 def grouped_html(grouped: Grouped) -> str:

@@ -198,7 +198,7 @@ def weakest_pairs(run: Run, pairs: list[Shown], texts: Texts) -> Html:
     items = [
         _item(
             f"{number}. score {pair.score:.4f}, {pair.kind or 'not classified'}",
-            f"{name(pair.id, 40)}, a duplicate of {name(pair.kept_id, 40)}",
+            f"{_called(pair.id, texts)}, a duplicate of {_called(pair.kept_id, texts)}",
             side_by_side(pair, texts),
             first=number == 1,
         )
@@ -207,6 +207,14 @@ def weakest_pairs(run: Run, pairs: list[Shown], texts: Texts) -> Html:
     fault = prose(f"{WARNING}The texts could not be read again: {texts.fault}")
     key = fault if texts.fault else KEY
     return card("Weakest pairs", prose(text), key, *items, anchor="weakest")
+
+
+def _called(id: str, texts: Texts) -> Html:
+    """By its title, if it has one, with the id behind it."""
+    if (title := texts.titles.get(id)) is None:
+        return name(id, 60)
+    both = (f"<bdi>{html(shortened(written, 60))}</bdi>" for written in (title, id))
+    return wrapped(Html("{} ({})".format(*both)))
 
 
 def _item(summary: str, ids: str, content: str, *, first: bool) -> str:
@@ -230,7 +238,8 @@ def side_by_side(pair: Shown, texts: Texts) -> str:
     if max(len(kept), len(aside)) > LONGEST:
         size = f"{len(kept):,} and {len(aside):,} characters"
         return f"<p class=more>{size}: too long to be shown here.</p>{more}"
-    names = f"kept: {shortened(pair.kept_id)}", f"duplicate: {shortened(pair.id)}"
+    first, second = (texts.titles.get(id, id) for id in (pair.kept_id, pair.id))
+    names = f"kept: {shortened(first)}", f"duplicate: {shortened(second)}"
     alignment = align(kept, aside, texts.words)
     return fragment(kept, aside, alignment, names=names, most=MOST_CHARACTERS, folds=False) + more
 
@@ -337,7 +346,7 @@ def _cluster(run: Run, number: int, cluster: Cluster, texts: Texts) -> str:
     pair = side_by_side(cluster.weakest, texts) if cluster.weakest else ""
     return _item(
         f"{number}. {many(cluster.size, 'document')}",
-        f"kept: {name(first['id'] if 0 in kept else first['kept_id'], 60)}",
+        f"kept: {_called(first['id'] if 0 in kept else first['kept_id'], texts)}",
         f"{table_html(Table(header, rows, marked=kept))}{rest}{pair}",
         first=number == 1,
     )
@@ -346,7 +355,7 @@ def _cluster(run: Run, number: int, cluster: Cluster, texts: Texts) -> str:
 def _member(row: dict[str, Any], texts: Texts, path: str | None) -> tuple[Cell, ...]:
     kept = row["decision"] == schema.KEPT
     return (
-        name(row["id"], 60),
+        _called(row["id"], texts),
         "kept" if kept else "duplicate",
         name(row["group"], 40),
         name(texts.dates.get(row["id"]), 40),

@@ -76,8 +76,13 @@ def top(run: Run) -> Html:
         f"<div><dt>{word}</dt><dd data-count={word}>{getattr(run.counts, word):,}</dd></div>"
         for word in ("documents", "kept", "duplicates", "rejected", "clusters", "pairs")
     )
+    first = (
+        '<p>Look at the <a href="#weakest">weakest pairs</a> first: if they are right, the other '
+        "duplicates most likely are.</p>"
+    ) * bool(run.counts.duplicates)
     return Html(
-        f'<h1>{html(title(run))}</h1>{lead}<dl class="tiles">{tiles}</dl>{prose(_meaning(run))}'
+        f'<h1>{html(title(run))}</h1>{lead}<dl class="tiles">{tiles}</dl>'
+        f"{prose(_meaning(run))}{first}"
     )
 
 

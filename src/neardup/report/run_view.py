@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Collection as Several
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from neardup.documents.columns import Columns
 from neardup.documents.lost import check_unchanged
 from neardup.errors import NeardupError, SettingsError
 from neardup.methods import registry
+from neardup.runs.export import TITLE
 from neardup.runs.result import Counts, Result
 from neardup.runs.texts_again import REFERENCE, texts_of, values_of
 from neardup.schema import Array
@@ -100,6 +101,7 @@ class Run:
 
 
 USUAL_DATE = "date"
+LONGEST_TITLE = 300  # characters
 DATE = re.compile(r"\s*\d{4}-?\d\d-?\d\d([T ][\d:., TZ+-]{,30})?\s*")
 # Readers say in many ways that a file or a column is no longer there.
 FAULTS = (NeardupError, OSError, LookupError, ValueError, TypeError, pa.ArrowException)
@@ -111,6 +113,7 @@ class Texts:
 
     texts: dict[str, str]
     dates: dict[str, str]
+    titles: dict[str, str] = field(default_factory=dict)
     fault: str | None = None
     words: Text | None = None
 
@@ -122,13 +125,17 @@ def read_texts(run: Run, ids: Several[str], dated: Several[str]) -> Texts:
     if not ids and not dated:
         return Texts({}, {})
     if fault := run.info.get("kept_fault"):
-        return Texts({}, {}, str(fault))
+        return Texts({}, {}, fault=str(fault))
     try:
         texts = texts_of(run.result, ids)
         check_unchanged(*run.result.collection().sources)
     except FAULTS as error:
-        return Texts({}, {}, error.message if isinstance(error, NeardupError) else str(error))
-    return Texts(texts, _dates(run, dated), words=_words(run))
+        said = error.message if isinstance(error, NeardupError) else str(error)
+        return Texts({}, {}, fault=said)
+    titles = {
+        id: title for id, title in _titles(run, {*ids, *dated}).items() if title != texts.get(id)
+    }
+    return Texts(texts, _dates(run, dated), titles, words=_words(run))
 
 
 def _words(run: Run) -> Text | None:
@@ -140,18 +147,28 @@ def _words(run: Run) -> Text | None:
 
 
 def _dates(run: Run, ids: Several[str]) -> dict[str, str]:
-    """From the column that the run was told, else from the one that is usually there, unless an
-    archive would be unpacked again for a guess. What is no date is not shown: of documents that are
-    bare texts it would be the text."""
-    column = run.settings.get("date") or USUAL_DATE
+    """From the column that the run was told, else from the one that is usually there. What is no
+    date is not shown: of documents that are bare texts it would be the text."""
+    found = _values(run, ids, run.settings.get("date"), USUAL_DATE)
+    return {id: date for id, date in found.items() if DATE.fullmatch(date)}
+
+
+def _titles(run: Run, ids: Several[str]) -> dict[str, str]:
+    """What is as long as a text is no title."""
+    found = _values(run, ids, None, TITLE)
+    lines = {id: " ".join(value.split()) for id, value in found.items()}
+    return {id: line for id, line in lines.items() if 0 < len(line) <= LONGEST_TITLE}
+
+
+def _values(run: Run, ids: Several[str], named: str | None, usual: str) -> dict[str, str]:
+    """No archive is unpacked again for a guess."""
     sources = run.result.collection().sources
-    if not run.settings.get("date") and any(getattr(s, "codec", None) for s in sources):
+    if not named and any(getattr(source, "codec", None) for source in sources):
         return {}
     try:
-        found = values_of(run.result, ids, column)
+        return values_of(run.result, ids, named or usual)
     except FAULTS:
         return {}
-    return {id: date for id, date in found.items() if DATE.fullmatch(date)}
 
 
 def column_values(result: Result, column: str, *, optional: bool = False) -> Coded:

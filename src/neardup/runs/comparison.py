@@ -177,6 +177,11 @@ class Comparison:
 
         return comparison_page(self, title)
 
+    def _repr_html_(self) -> str:
+        from neardup.report.notebook import comparison_html
+
+        return comparison_html(self)
+
     def __str__(self) -> str:
         return "\n".join(self.lines())
 

@@ -6,7 +6,7 @@ artefacts of the run; where not, the numbers of the run stand alone and a note r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -45,6 +45,28 @@ def compare_documents(result: Result, first: str, second: str) -> Comparison:
     way = _method(result)
     more = way.method.columns if way.method else ()
     return _compared(texts, names, way, columns_of(result, names, more) if more else {})
+
+
+def pair_of(result: Result, pair: str | Sequence[str] | Mapping[str, Any]) -> tuple[str, str]:
+    """The ids of two documents, the kept one first."""
+    if isinstance(pair, str):
+        kept = decision_of(result, pair)["kept_id"]
+        if kept is None:
+            raise UsageError(
+                f"{shortened(pair)!r} is no duplicate, so there is no document to show beside it.",
+                hint="name two documents: result.show((a, b)).",
+            )
+        return kept, pair
+    names = ("kept_id", "id") if isinstance(pair, Mapping) and "kept_id" in pair else ("a", "b")
+    given = [pair.get(name) for name in names] if isinstance(pair, Mapping) else pair
+    ids = [id for id in given if isinstance(id, str)] if isinstance(given, Sequence) else []
+    if len(ids) != 2 or len(given) != 2:
+        raise UsageError(
+            f"The pair is {shortened(repr(pair))}; expected two ids, or a row of pairs or of "
+            "duplicates.",
+            hint="result.show(('a', 'b')), or result.show(result.weakest(1).to_pylist()[0]).",
+        )
+    return ids[0], ids[1]
 
 
 def compare_texts(result: Result, texts: tuple[str, str], names: tuple[str, str]) -> Comparison:
@@ -178,9 +200,9 @@ class Explanation:
     def _why(self) -> str:
         reason = self.reason.partition(" (")[0]
         if reason == "representative":
-            return "; others were set aside for it"
+            return "; others are its duplicates"
         if reason == "unique" and self.pairs:
-            return "; what it matches was set aside, and not for it"
+            return "; what it matches are duplicates of other documents"
         if reason == "unique":
             return "; it matches no other"
         return "; it has too few different words, so only an equal one could be its duplicate" * (

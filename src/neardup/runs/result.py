@@ -7,7 +7,7 @@ give the same answers, as long as the documents are still in their place.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ from neardup.wording import many, where
 if TYPE_CHECKING:
     from neardup.decisions.policy import Policy
     from neardup.runs.application import Applied
+    from neardup.runs.comparison import Comparison
     from neardup.runs.explanation import Explanation
 
 
@@ -75,6 +76,7 @@ class Result:
         self.known_actions: Callable[[], pa.Table] | None = None  # reads stored actions
         # Writes the signatures of this run to a file; None if they are not wanted.
         self.signatures: Callable[[Path], None] | None = None
+        self.folder: Path | None = None  # where this run was saved last, or loaded from
 
     @functools.cached_property
     def duplicates(self) -> pa.Table:
@@ -186,6 +188,14 @@ class Result:
 
         return explain(self, id)
 
+    def show(self, pair: str | Sequence[str] | Mapping[str, Any]) -> Comparison:
+        """Two documents side by side, which a notebook draws and ``print`` writes. ``pair``: two
+        ids, a row of ``pairs`` or of ``duplicates``, or the id of a duplicate, which is compared
+        with its kept document."""
+        from neardup.runs.explanation import compare_documents, pair_of
+
+        return compare_documents(self, *pair_of(self, pair))
+
     def rethreshold(self, threshold: float) -> Result:
         """The decisions at a higher threshold, without matching again."""
         from neardup.runs.rethreshold import rethreshold
@@ -231,7 +241,8 @@ class Result:
 
         self.info |= {ONE_FILE: True} if one_file else {}
         made = annotating(self) if annotate else self
-        return save(made, Path(folder), overwrite=overwrite)
+        self.folder = save(made, Path(folder), overwrite=overwrite)
+        return self.folder
 
     def report(self, path: str | Path, *, by: str | None = None) -> Path:
         """Write a report of the run as one HTML file that works offline. ``by`` names a column of

@@ -300,6 +300,7 @@ def load(folder: Path) -> Result:
         artefacts=StoredArtefacts(checksums, info),
     )
     _check_tables(result, folder)
+    result.folder = folder
     if checksums.has(ACTIONS):
         result.known_actions = lambda: read_table(checksums.check(ACTIONS), schema.ACTIONS)
     return result

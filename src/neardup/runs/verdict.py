@@ -224,13 +224,17 @@ def _low(scorer: Scorer, prepared: Prepared, artefacts: Artefacts, below: _Found
     own = _own_cuts(scorer.exceptions, prepared)
     if own is None:
         unsure = bool(low.passed[0]) and Calibration.kind not in artefacts
-        return replace(below, note="in a calibrated run it may stand out") if unsure else below
+        return (
+            replace(below, note="a calibrated run may accept it as unusually similar")
+            if unsure
+            else below
+        )
     decided = replace(below, decided="own cuts")
     if scorer.scores(prepared.evidence, _FIRST, _SECOND, prepared.normal_digests).passed[0]:
-        return replace(decided, duplicate=True, note="it stands out")
+        return replace(decided, duplicate=True, note="it is unusually similar")
     if low.passed[0] and low.score[0] >= max(own):
         return replace(decided, note="too little of one text can be read in the other")
-    return replace(decided, note=below.note or "it does not stand out")
+    return replace(decided, note=below.note or "it is not unusually similar")
 
 
 def _own_cuts(calibration: object, prepared: Prepared) -> tuple[float, float] | None:

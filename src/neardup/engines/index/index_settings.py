@@ -120,7 +120,7 @@ class IndexSettings:
         )
         if plan.planted_cut and self.artefacts is None and self.run is None:
             raise SettingsError(
-                "threshold is 'auto', but an index has no collection that could say where to cut.",
+                "threshold is 'auto', but an index has no collection that could choose it.",
                 hint="build it from documents with `neardup index build`, or give a run's folder.",
             )
         return plan.method

@@ -141,8 +141,8 @@ class FrameInput:
         count = self.frame.count()
         if count > DRIVER_ROWS:
             raise SettingsError(
-                f"The cut needs known answers, which are drawn on the driver; {count:,} rows are "
-                f"more than the {DRIVER_ROWS:,} that are brought there.",
+                "The threshold is chosen by known answers, which are drawn on the driver; "
+                f"{count:,} rows are more than the {DRIVER_ROWS:,} that are brought there.",
                 hint="give a threshold, or run on files with neardup.dedup(…, engine='spark').",
             )
         names = _names(self.columns, self.position)

@@ -104,8 +104,8 @@ def _sentence(one: Estimate) -> str:
         else f"95 % interval: {100 * interval.low:.0f} % to {100 * interval.high:.0f} %"
     )
     return (
-        f"About {100 * one.precision.value:.0f} % of the {one.pairs:,} pairs that {one.name} calls "
-        f"duplicates are duplicates ({sure})."
+        f"About {100 * one.precision.value:.0f} % of the {one.pairs:,} pairs that the run "
+        f"{one.name} calls duplicates are duplicates ({sure})."
     )
 
 

@@ -135,12 +135,12 @@ def why(facts: Facts, row: int, said: Data) -> str:
     if tables.actions is not None:
         return str(tables.actions["reason"][row].as_py())
     reason = said["reason"].partition(" (")[0]
-    return _REASONS.get(reason, f"Set aside: {said['reason']}." if tables.aside[row] else reason)
+    return _REASONS.get(reason, f"Duplicate: {said['reason']}." if tables.aside[row] else reason)
 
 
 _REASONS = {
     "unique": "Kept: it matches no kept document before it.",
     "representative": "Kept: it has duplicates.",
     "too_short": "Kept: it is too short or too repetitive to compare.",
-    "equal": "Set aside: it is too short or too repetitive to compare, but equal to one.",
+    "equal": "Duplicate: it is too short or too repetitive to compare, but equal to one.",
 }

@@ -22,8 +22,8 @@ from neardup.runs.actions import override
 from neardup.schema import KINDS, Array, Ragged, offsets_of
 
 # What becomes of a document: an action of the policy, or what stands where no policy says anything.
-BECOMES = (*ACTIONS, "set aside", "rejected")
-ASIDE, REFUSED = BECOMES.index("set aside"), BECOMES.index("rejected")
+BECOMES = (*ACTIONS, "duplicate", "rejected")
+ASIDE, REFUSED = BECOMES.index("duplicate"), BECOMES.index("rejected")
 
 
 @dataclass(frozen=True)

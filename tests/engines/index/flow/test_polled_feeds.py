@@ -31,11 +31,14 @@ class Site:
     def __init__(self) -> None:
         self.pages: dict[str, Answer] = {}
         self.asked: list[tuple[str, dict[str, str]]] = []
+        self.ended = threading.Event()
         site = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 site.asked.append((self.path, dict(self.headers)))
+                if self.path == "/silent":
+                    site.ended.wait()
                 status, headers, body = site.pages.get(self.path, (404, {}, b""))
                 if headers.get("ETag") and self.headers["If-None-Match"] == headers["ETag"]:
                     status, body = 304, b""
@@ -69,6 +72,7 @@ def server() -> Iterator[Site]:
     thread = threading.Thread(target=site.server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield site
+    site.ended.set()
     site.server.shutdown()
     thread.join()
     site.server.server_close()
@@ -182,6 +186,10 @@ def test_an_answer_is_bounded_in_size_and_time(
     place.now += 86_401
     place.once(endless)
     assert "has not ended" in place.events[-1].note["problem"]
+    monkeypatch.setattr(polled_feeds, "WHOLE_SECONDS", 0.1)
+    place.once(f"{site.url}/silent")
+    assert "no answer after 0.1 seconds" in place.events[-1].note["problem"]
+    monkeypatch.undo()
     place.once(site.put("/short", "<rss/>", Content_Length="100"))
     assert place.names("forward") == []
 

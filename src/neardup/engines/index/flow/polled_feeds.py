@@ -20,7 +20,8 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from threading import Thread
+from typing import Any, TypeVar
 from urllib import request
 from urllib.error import HTTPError
 from urllib.parse import unquote, urlsplit, urlunsplit
@@ -32,6 +33,7 @@ from neardup.errors import StoreError, UnreadableError, without_password
 
 SCHEMES = ("http://", "https://")
 MOST_BYTES, MOST_SECONDS, QUIET_SECONDS = 50_000_000, 60.0, 20.0
+WHOLE_SECONDS = 2 * MOST_SECONDS  # of a request, with all that comes before the answer
 MOST_SEEN = 5_000  # entries that are remembered of a feed
 LONGEST_PAUSE = 86_400.0
 NOTES = "feeds.json"
@@ -119,9 +121,8 @@ class PolledFeeds:
         self._next[feed.url] = self.clock() + self.every
         self._unnoted = True
         try:
-            data = self._answer(feed)
+            data, feed.etag, feed.modified = _within(WHOLE_SECONDS, lambda: self._answer(feed))
         except HTTPError as error:
-            error.close()
             if error.code == _UNCHANGED:
                 feed.failures, feed.not_before = 0, 0.0
                 return []
@@ -139,7 +140,8 @@ class PolledFeeds:
             files.write(self.folder / NOTES, files.as_json(notes))
             self._unnoted = False
 
-    def _answer(self, feed: Feed) -> bytes:
+    def _answer(self, feed: Feed) -> tuple[bytes, str | None, str | None]:
+        """The answer, and what the feed is asked by next time."""
         began, parts, size = self.clock(), list[bytes](), 0
         with _OPENER.open(_request(feed), timeout=QUIET_SECONDS) as answer:
             while part := answer.read1(_AT_ONCE):
@@ -151,8 +153,8 @@ class PolledFeeds:
                     raise ValueError(f"it has not ended after {MOST_SECONDS:g} seconds")
             if answer.length:
                 raise ValueError("the connection was closed before its end")
-            feed.etag, feed.modified = (answer.headers[n] for n in ("ETag", "Last-Modified"))
-        return b"".join(parts)
+            etag, modified = (answer.headers[name] for name in ("ETag", "Last-Modified"))
+        return b"".join(parts), etag, modified
 
     def _failed(self, feed: Feed, reason: str, answer: HTTPError | None = None) -> StoreError:
         feed.failures += 1
@@ -192,6 +194,33 @@ class PolledFeeds:
             names = (self.fields.id, "title", self.fields.text)
             content = json.dumps([document.get(name) for name in names]).encode()
         return blake2b(content, digest_size=12).hexdigest()
+
+
+T = TypeVar("T")
+
+
+def _within(seconds: float, work: Callable[[], T]) -> T:
+    """The result of a request. One that hangs is left to itself: a server may send its head a
+    letter at a time, or never answer for its name."""
+    results: list[T] = []
+    errors: list[Exception] = []
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except Exception as error:
+            if isinstance(error, HTTPError):
+                error.close()
+            errors.append(error)
+
+    thread = Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if errors:
+        raise errors[0]
+    if not results:
+        raise ValueError(f"there is no answer after {seconds:g} seconds")
+    return results[0]
 
 
 def _request(feed: Feed) -> request.Request:

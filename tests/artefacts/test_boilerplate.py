@@ -1,4 +1,4 @@
-"""Boilerplate: the same from texts and from the file of a run, with a digest, in two methods."""
+"""Boilerplate: the same from texts and from the file of a run, with a digest, in three methods."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
     again = load_boilerplate(tmp_path / "b.arrow", 5, Text())
     assert (again.hashes.tolist(), again.digest) == (made.hashes.tolist(), made.digest)
     assert made.describe()["shingles"] == 56
-    with pytest.raises(SignatureError, match="5-word shingles"):
+    with pytest.raises(SignatureError, match="runs of 5 words"):
         load_boilerplate(tmp_path / "b.arrow", 4, Text())
     with pytest.raises(InputError, match="give texts as a list"):
         load_boilerplate(tmp_path / "none.arrow", 4, Text())
@@ -34,7 +34,7 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
         nd.dedup(TEXTS, method="shingles", boilerplate=7)
 
 
-@pytest.mark.parametrize("method", ["shingles", "rareshingles"])
+@pytest.mark.parametrize("method", ["shingles", "rareshingles", "raregrams"])
 def test_a_run_stores_what_it_ignored(tmp_path: Path, method: str) -> None:
     plain = nd.dedup(TEXTS, method=method, threshold=0.5)
     result = nd.dedup(TEXTS, method=method, threshold=0.5, boilerplate=[NOTICE])
@@ -49,7 +49,7 @@ def test_a_run_stores_what_it_ignored(tmp_path: Path, method: str) -> None:
     assert again.decisions["kept_id"].equals(result.decisions["kept_id"])
 
 
-@pytest.mark.parametrize("method", ["shingles", "rareshingles"])
+@pytest.mark.parametrize("method", ["shingles", "rareshingles", "raregrams"])
 def test_a_few_shingles_beside_boilerplate_say_nothing(method: str) -> None:
     texts = [
         f"{NOTICE} and so on it goes for today",
@@ -76,3 +76,11 @@ def test_a_run_with_other_boilerplate_is_not_built_on(tmp_path: Path) -> None:
     first.save(tmp_path / "out")
     with pytest.raises(SignatureError, match="differ in boilerplate"):
         nd.dedup(TEXTS, method="shingles", boilerplate=["other"], against=[tmp_path / "out"])
+
+
+def test_the_default_finds_a_copy_without_the_footer_and_no_other() -> None:
+    bodies = [" ".join(f"{name}{i}" for i in range(25)) for name in ("pier", "tea", "train")]
+    texts = [*(f"{body} {NOTICE}" for body in bodies), bodies[0]]
+    plain, without = nd.dedup(texts), nd.dedup(texts, boilerplate=[NOTICE])
+    assert plain.counts.duplicates > 1
+    assert without.decisions["kept_id"].to_pylist() == [None, None, None, "input:1"]

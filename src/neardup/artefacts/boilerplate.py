@@ -1,7 +1,8 @@
-"""Boilerplate: shingles of given texts, such as a legal notice, that methods ignore.
+"""Boilerplate: shingles or grams of given texts, such as a legal notice, that methods ignore.
 
-The artefact holds the sorted 64-bit hashes of the shingles. A run therefore stores what it ignored,
-and every engine ignores the same shingles, even if the texts are no longer available.
+The artefact holds the sorted hashes of the shingles of words, or the features of the character
+grams. A run therefore stores what it ignored, and every engine ignores the same, even if the texts
+are no longer available.
 """
 
 from __future__ import annotations
@@ -24,19 +25,22 @@ from neardup.artefacts.artefact import (
     why_unreadable,
 )
 from neardup.errors import InputError, SettingsError, SignatureError
+from neardup.features.qgrams import features_of_samples, sampled_grams
 from neardup.schema import Ragged
 from neardup.text.text_options import Text
 from neardup.text.words import word_hashes
 
 FORMAT = 1
 AUTO = "auto"  # texts that a source repeats, which the engine finds
+MOST_CHARACTERS = 1 << 24  # of a text whose grams are all taken
 
 
 @dataclass(frozen=True, eq=False)
 class Boilerplate(StoredTable):
     hashes: npt.NDArray[np.uint64]
-    words: int
+    words: int  # or characters, by ``unit``
     text: Text
+    unit: str = "words"
 
     kind: ClassVar[str] = "boilerplate"
     compression: ClassVar[str | None] = None
@@ -47,6 +51,7 @@ class Boilerplate(StoredTable):
             "words": self.words,
             "shingles": len(self.hashes),
             "text": asdict(self.text),
+            **({} if self.unit == "words" else {"unit": self.unit}),
         }
 
     def columns(self) -> dict[str, pa.Array]:
@@ -56,14 +61,20 @@ class Boilerplate(StoredTable):
         return [self.hashes]
 
 
-def boilerplate_of(texts: Sequence[str], words: int, text: Text) -> Boilerplate:
+def boilerplate_of(
+    texts: Sequence[str], words: int, text: Text, unit: str = "words"
+) -> Boilerplate:
+    if unit == "characters":
+        grams = sampled_grams(Ragged.of_texts(list(texts)), words, text, MOST_CHARACTERS)
+        features = np.unique(features_of_samples(grams)).astype(np.uint64)
+        return Boilerplate(features, words, text, unit)
     tokens = word_hashes(Ragged.of_texts(list(texts)), text)
     shingles = [_native.shingle_hashes(tokens[i], words) for i in range(len(tokens))]
     hashes = np.unique(np.concatenate([np.empty(0, np.uint64), *shingles]))
     return Boilerplate(hashes, words, text)
 
 
-def load_boilerplate(path: Path, words: int, text: Text) -> Boilerplate:
+def load_boilerplate(path: Path, words: int, text: Text, unit: str = "words") -> Boilerplate:
     try:
         table, described = stored_table(path, Boilerplate.kind)
         _ = table["hash"]
@@ -73,12 +84,12 @@ def load_boilerplate(path: Path, words: int, text: Text) -> Boilerplate:
             f"The boilerplate {path} cannot be read: {reason}.",
             hint="give texts as a list, or --boilerplate FILE on the command line.",
         ) from error
-    boilerplate = Boilerplate(table["hash"].to_numpy().astype(np.uint64), words, text)
+    boilerplate = Boilerplate(table["hash"].to_numpy().astype(np.uint64), words, text, unit)
     if boilerplate.digest != described.get("digest"):
         raise SignatureError(
-            f"The boilerplate {path} is of {described.get('words')}-word shingles of "
-            f"{described.get('text')}, or has changed; the method asks for {words} words of "
-            f"{text}.",
+            f"The boilerplate {path} is of runs of {described.get('words')} "
+            f"{described.get('unit', 'words')} of {described.get('text')}, or has changed; the "
+            f"method asks for {words} {unit} of {text}.",
             hint="give the texts again.",
         )
     return boilerplate
@@ -103,6 +114,7 @@ class BoilerplateNeed:
     source: tuple[str, ...] | str
     words: int
     text: Text
+    unit: str = "words"
     name: str = "boilerplate"
     columns: tuple[str, ...] = ()
 
@@ -113,10 +125,22 @@ class BoilerplateNeed:
     def ready(self) -> Boilerplate:
         if isinstance(self.source, str):
             return self.load(Path(self.source))
-        return boilerplate_of(self.source, self.words, self.text)
+        return boilerplate_of(self.source, self.words, self.text, self.unit)
 
     def load(self, path: Path) -> Boilerplate:
-        return load_boilerplate(path, self.words, self.text)
+        return load_boilerplate(path, self.words, self.text, self.unit)
 
     def counter(self) -> NothingToCount:
         return NothingToCount(self)
+
+
+def boilerplate_need(
+    source: tuple[str, ...] | str, words: int, text: Text, unit: str = "words"
+) -> tuple[BoilerplateNeed, ...]:
+    """What a method with these texts needs: nothing where there are none."""
+    return (BoilerplateNeed(source, words, text, unit),) if source else ()
+
+
+def ignored(need: tuple[BoilerplateNeed, ...]) -> npt.NDArray[np.uint64]:
+    """The sorted hashes of the boilerplate."""
+    return need[0].ready().hashes if need else np.empty(0, np.uint64)

@@ -125,7 +125,7 @@ run_options = shared.with_options(
         type=shared.PATH,
         help="Text to ignore in every document, such as a standard notice; any input of texts. "
         "Repeatable. auto: the passages that at least ten documents of a source repeat, and a "
-        "twentieth of them (rareshingles, shingles).",
+        "twentieth of them (raregrams, rareshingles, shingles).",
     ),
     shared.policy_option,
     shared.action_option,

@@ -34,6 +34,13 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
+from neardup.artefacts.boilerplate import (
+    AUTO,
+    BoilerplateNeed,
+    boilerplate_need,
+    checked,
+    ignored,
+)
 from neardup.artefacts.frequencies import Frequencies, FrequencyNeed, Grams
 from neardup.features.qgrams import check_characters_only, features_of_samples, sampled_grams
 from neardup.methods.base import Comparisons, Method, Prepared, Scores, Unweighed
@@ -65,6 +72,7 @@ LOOKING_SHARE = 8  # with one own gram in so many a document is no version of a 
 # So many grams with digits, one gram in so many, make a text of figures; up to 8,192 characters.
 FIGURES, FIGURE_SHARE, FIGURE_LEVEL = 80, 25, 3
 HELD = 2  # a pair shares at least one of so many grams of its smaller document
+LETTERS = 5  # of a word, about: so many grams a word must be left beside boilerplate
 LOWEST = 0.06  # the lowest score that a calibration looks at
 MANY_HAVE, FEW_HAVE, ONE_HAS, SOME_HAVE = range(
     4
@@ -83,6 +91,8 @@ class Raregrams(Method):
     ``templates``: "refuse" pairs that share only what many have, or "accept" them.
     ``frequencies``: the file of a run's frequencies, or general; else counted from the input.
     ``min_words``: shorter documents are duplicates only of equal ones.
+    ``boilerplate``: texts whose grams are ignored, the file of a run's boilerplate, or "auto",
+    which stands for the passages that sources repeat.
     ``text``: what counts as the same character.
     """
 
@@ -91,10 +101,12 @@ class Raregrams(Method):
     templates: str = "refuse"
     frequencies: str | None = None
     min_words: int = 15
+    boilerplate: tuple[str, ...] | str = ()
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "raregrams"
     calibration: ClassVar[str] = "consistency"
+    added: ClassVar[tuple[str, ...]] = ("boilerplate",)
     weighs_last: ClassVar[bool] = True
     scores_in_place: ClassVar[bool] = True
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
@@ -103,12 +115,26 @@ class Raregrams(Method):
         require_one_of(TEMPLATES, self, "templates")
         require(self.min_words >= 0, self, "min_words", "0 or more")
         check_characters_only(self.text, self.name)
+        object.__setattr__(self, "boilerplate", checked(self.boilerplate, self.name))
         threshold_fraction(self.threshold)
 
     @property
     def needs(self) -> tuple[Need, ...]:
         grams = Grams(WIDTH, "characters", sample=SAMPLE)
-        return (FrequencyNeed(self.frequencies, grams, self.text),)
+        return (FrequencyNeed(self.frequencies, grams, self.text), *self._boilerplate_need)
+
+    @property
+    def asks_boilerplate(self) -> bool:
+        return self.boilerplate == AUTO
+
+    @property
+    def _boilerplate_need(self) -> tuple[BoilerplateNeed, ...]:
+        return boilerplate_need(self.boilerplate, WIDTH, self.text, "characters")
+
+    @functools.cached_property
+    def ignored(self) -> Array:
+        """The features of the boilerplate, sorted."""
+        return ignored(self._boilerplate_need).astype(np.uint32)
 
     @functools.cached_property
     def fraction(self) -> Fraction:
@@ -151,9 +177,15 @@ class Raregrams(Method):
     def read_unweighed(self, batch: pa.RecordBatch) -> Unweighed:
         texts = Ragged.of_strings(batch.column("text"))
         samples = sampled_grams(texts, WIDTH, self.text, SAMPLE)
+        # Boilerplate is counted all the same, so that the table does not depend on it.
+        counted: dict[str, Any] = {need.name: None for need in self.needs}
+        counted["frequencies"] = len(batch), features_of_samples(samples)
+        if len(self.ignored):
+            samples = _without(samples, self.ignored)
         reading = read_words(batch, self.text, hashes=False)
         short = reading.shorter_than(self.min_words) | (samples.lengths <= FEWEST)
-        counted = {"frequencies": (len(batch), features_of_samples(samples))}
+        if len(self.ignored):
+            short |= _grams_of(samples) < LETTERS * self.min_words
         unweighed = prepared(reading, samples, *no_keys(samples), short, digested=False)
         return Unweighed(unweighed, counted)
 
@@ -198,6 +230,21 @@ class Raregrams(Method):
 
     def _template(self, sums: _Sums) -> npt.NDArray[np.bool_]:
         return (sums.template | sums.other_figures) & (self.templates == "refuse")
+
+
+def _grams_of(samples: Ragged) -> Array:
+    """About how many grams the texts have of which these are samples."""
+    levels = (samples.values[samples.offsets[:-1]] >> np.uint64(2)).astype(np.int64) - 1
+    return (samples.lengths - 1) << levels
+
+
+def _without(samples: Ragged, ignored: Array) -> Ragged:
+    """The samples without grams of these features; every row keeps its head."""
+    features = (samples.values >> np.uint64(32)).astype(np.uint32)
+    stays = ~np.isin(features, ignored)
+    stays[samples.offsets[:-1]] = True
+    ends = np.concatenate([[0], np.cumsum(stays)])
+    return Ragged(samples.values[stays], ends[samples.offsets])
 
 
 def weigh_in_place(samples: Ragged, table: Frequencies) -> None:

@@ -26,7 +26,13 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
-from neardup.artefacts.boilerplate import AUTO, BoilerplateNeed, checked
+from neardup.artefacts.boilerplate import (
+    AUTO,
+    BoilerplateNeed,
+    boilerplate_need,
+    checked,
+    ignored,
+)
 from neardup.artefacts.frequencies import MOST_COUNT, Frequencies, FrequencyNeed, Grams
 from neardup.methods import weighted_sets
 from neardup.methods.base import Method, Prepared, RareEntries, Scores
@@ -111,16 +117,12 @@ class Rareshingles(Method):
 
     @property
     def _boilerplate_need(self) -> tuple[BoilerplateNeed, ...]:
-        if not self.boilerplate:
-            return ()
-        return (BoilerplateNeed(self.boilerplate, self.words, self.text),)
+        return boilerplate_need(self.boilerplate, self.words, self.text)
 
     @functools.cached_property
     def ignored(self) -> Array:
         """The shingle hashes of the boilerplate, sorted."""
-        for need in self._boilerplate_need:
-            return need.ready().hashes
-        return _NOTHING
+        return ignored(self._boilerplate_need)
 
     @functools.cached_property
     def fraction(self) -> Fraction:

@@ -30,7 +30,13 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefact, Artefacts, Need
-from neardup.artefacts.boilerplate import AUTO, BoilerplateNeed, checked
+from neardup.artefacts.boilerplate import (
+    AUTO,
+    BoilerplateNeed,
+    boilerplate_need,
+    checked,
+    ignored,
+)
 from neardup.artefacts.frequencies import MOST_COUNT, Frequencies, FrequencyNeed, Grams
 from neardup.errors import SettingsError
 from neardup.features.chunks import shingle_sets, united
@@ -220,9 +226,7 @@ class Shingles(Method):
 
     @property
     def _boilerplate_need(self) -> tuple[BoilerplateNeed, ...]:
-        if not self.boilerplate:
-            return ()
-        return (BoilerplateNeed(self.boilerplate, self.words, self.text),)
+        return boilerplate_need(self.boilerplate, self.words, self.text)
 
     @property
     def evidence_dtype(self) -> np.dtype[Any]:
@@ -248,9 +252,7 @@ class Shingles(Method):
     @functools.cached_property
     def ignored(self) -> Array:
         """The shingle hashes of the boilerplate, sorted."""
-        for need in self._boilerplate_need:
-            return need.ready().hashes
-        return np.empty(0, np.uint64)
+        return ignored(self._boilerplate_need)
 
     def _words(self, texts: Ragged) -> Ragged:
         words = word_map(texts.values, texts.offsets, self.text)

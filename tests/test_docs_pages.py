@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from apart import apart
 from cli.every import command_of, every_command
 from neardup.cli import main
 from neardup.methods import registry
@@ -51,7 +52,11 @@ def test_python_runs_and_prints_what_it_says(page: Path, workplace: Path) -> Non
             continue
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(block[2], f"{page}, block {i}", "exec", dont_inherit=True), names)
+            code = compile(block[2], f"{page}, block {i}", "exec", dont_inherit=True)
+            if "asyncio" in block[2]:
+                apart(exec, code, names)
+            else:
+                exec(code, names)
         after = found[i + 1] if i + 1 < len(found) else None
         if after and after[1] == "text" and not block.string[block.end() : after.start()].strip():
             assert printed.getvalue() == after[2]

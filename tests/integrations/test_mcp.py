@@ -12,6 +12,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 import neardup as nd
+from apart import apart
 from neardup.engines.index.store import open_store
 from neardup.integrations.mcp import READING, WRITING, server
 
@@ -46,7 +47,7 @@ def answers(target: Any, *calls: Call) -> list[dict[str, Any]]:
         async with Client(target) as client:
             return [_read(await client.call_tool(name, given)) for name, given in calls]
 
-    return anyio.run(ask)
+    return apart(anyio.run, ask)
 
 
 def _read(result: Any) -> dict[str, Any]:
@@ -59,7 +60,7 @@ def names(target: Any) -> list[str]:
         async with Client(target) as client:
             return [tool.name for tool in (await client.list_tools()).tools]
 
-    return anyio.run(ask)
+    return apart(anyio.run, ask)
 
 
 def test_the_command_serves_every_tool_over_stdio(folder: Path) -> None:

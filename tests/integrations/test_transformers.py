@@ -14,6 +14,7 @@ from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.node_parser import SentenceSplitter
 
 import neardup as nd
+from apart import apart
 from neardup.integrations.langchain import NeardupTransformer
 from neardup.integrations.llamaindex import NeardupTransformation
 
@@ -57,7 +58,7 @@ def test_langchain_takes_settings_chains_and_no_document() -> None:
     assert strict.transform_documents([]) == []
     chain = RunnableLambda(NeardupTransformer(keep="last").transform_documents)
     assert [one.page_content for one in chain.invoke(documents())] == [OTHER, COPY, ""]
-    transformed = asyncio.run(NeardupTransformer().atransform_documents(documents()))
+    transformed = apart(asyncio.run, NeardupTransformer().atransform_documents(documents()))
     assert len(transformed) == 3
 
 

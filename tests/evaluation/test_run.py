@@ -167,6 +167,11 @@ def test_labels_are_read_from_files(tmp_path: Path, name: str) -> None:
     assert read_pairs([tmp_path / name, tmp_path / name]).num_rows == 4
 
 
+def test_pairs_of_a_spreadsheet_may_have_semicolons(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("\ufeffa;b;label\r\nx;y;1\r\nx;z;0\r\n", "utf-8")
+    assert [row["label"] for row in read_pairs(tmp_path / "p.csv").to_pylist()] == ["1", "0"]
+
+
 def test_labels_are_read_from_columns_of_other_names() -> None:
     rows = [{"left": 1, "right": 2, "grade": 4}]
     columns = PairColumns("left", "right", "grade", label_named=True)

@@ -233,3 +233,14 @@ def test_a_stopped_run_goes_on(
 
 def _stop(*_: object) -> None:
     raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("id", [None, "url"])
+def test_the_host_is_the_source_also_where_the_url_is_the_id(id: str | None) -> None:
+    footer = {"one.example": SHARED, "two.example": ""}
+    rows = [
+        {"url": f"https://{host}/{n}", "text": f"{prose(n, 30)}\n\n{footer[host]}"}
+        for n, host in enumerate([*footer] * 6, 1)
+    ]
+    (passage,) = found(rows, id=id).passages.to_pylist()
+    assert (passage["class"], passage["source"]) == ("boilerplate", "one.example")

@@ -321,9 +321,11 @@ def _read(path: Path, columns: PairColumns) -> pa.Table:
             if form == "lines":
                 rows = list(_json_rows(stream, path))
                 return _named(rows, _keys(rows), columns, str(path))
-            reader = csv.DictReader(
-                io.TextIOWrapper(stream, "utf-8-sig", newline=""), delimiter=form
-            )
+            text = io.TextIOWrapper(stream, "utf-8-sig", newline="").read()
+            head, _, _ = text.partition("\n")
+            if form == "," and head.count(";") > head.count(","):  # as spreadsheets write it
+                form = ";"
+            reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=form)
             return _named(list(reader), list(reader.fieldnames or ()), columns, str(path))
     except (OSError, UnicodeDecodeError, csv.Error, pa.ArrowException) as error:
         raise unreadable(path, error) from error

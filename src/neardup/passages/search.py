@@ -212,7 +212,9 @@ class Documents:
         return names.take(pa.array(np.repeat(np.arange(len(counts)), counts)))
 
     def column(self, name: str) -> pa.ChunkedArray | None:
-        """An extra column; None if no document has a value."""
+        """An extra column, or that of the ids; None if no document has a value."""
+        if name == self.settings.id and name not in self.extra and len(self):
+            return self.id_column()
         parts = [pa.chunked_array([part]) for part in self.extra.get(name, [])]
         if all(part.null_count == len(part) for part in parts):
             return None

@@ -202,3 +202,11 @@ def test_single_passages_can_be_spared(tmp_path: Path) -> None:
         main, ["clean", str(documents), "-o", str(tmp_path / "x"), "--except", "9"]
     )
     assert "There is no passage 9; there are 2, numbered from 0." in done.output
+
+
+def test_what_is_not_removed_is_named(tmp_path: Path) -> None:
+    path = jsonl(tmp_path / "d.jsonl", documents_of(*(f"{prose(n, 40)} {SHARED}" for n in (1, 2))))
+    said = run("clean", path, "-o", tmp_path / "out", "--remove", "boilerplate")
+    assert "0 documents changed." in said
+    assert "Passages of other classes stay: 1 copied." in said
+    assert "--remove copied" in said

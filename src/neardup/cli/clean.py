@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -127,6 +128,7 @@ def clean(
 def _cleaned_lines(made: Cleaned) -> list[str]:
     counts = made.counts
     lines = [f"{made.sentence()}.", f"{many(counts['changed'], 'document')} changed."]
+    lines += [] if counts["changed"] else _staying(made)
     if counts["below_floor"]:
         lines.append(
             f"{many(counts['below_floor'], 'document')} left with fewer than "
@@ -138,6 +140,19 @@ def _cleaned_lines(made: Cleaned) -> list[str]:
     if made.result:
         lines.append(f"Then {made.result.counts.sentence()}: kept.* and duplicates.parquet.")
     return lines
+
+
+def _staying(made: Cleaned) -> list[str]:
+    """Which passages were found where none was removed, and how they would be."""
+    classes = Counter(made.found.passages["class"].to_pylist())
+    others = [name for name in classes if name not in made.cleaning.remove]
+    if not others:
+        return []
+    found = ", ".join(f"{classes[name]:,} {name}" for name in others)
+    return [
+        f"Passages of other classes stay: {found}. Remove them too: --remove {','.join(others)}; "
+        "a column that names the site or paper of a document (--source COL) tells boilerplate."
+    ]
 
 
 def _then_settings(then: str, options: dict[str, Any]) -> Settings:

@@ -102,6 +102,20 @@ def test_pandas_frames_still_convert_in_a_command() -> None:
     assert done.stdout == "[1.0, None]\n"
 
 
+def test_every_function_of_arrow_still_works_in_a_command() -> None:
+    """pyarrow.compute wraps its functions when they are asked for, by its users and by itself."""
+    code = (
+        "from neardup.cli import command; command.OWN_PROCESS.append(True); command.load_arrow(); "
+        "import pyarrow as pa, pyarrow.compute as pc; a = pa.array([True, None]); "
+        "from pyarrow.compute import invert; assert not hasattr(pc, 'nothing_of_this_name'); "
+        "print(pc.and_(a, a), pc.sum([1, 2]), a.is_null(), pc.utf8_upper('a'), invert(a), "
+        "pc.binary_join_element_wise('a', 'b', '-'), sep='')"
+    )
+    plain = code.replace("command.load_arrow(); ", "")
+    lines = [subprocess.check_output([sys.executable, "-c", one]) for one in (code, plain)]
+    assert lines[0] == lines[1]
+
+
 def test_sections_hold_every_option_once() -> None:
     from cli.every import every_command
     from neardup.cli.command import Sectioned

@@ -10,6 +10,7 @@ import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import ModuleType
 from typing import IO, Any
 
 import click
@@ -82,19 +83,34 @@ def echo_json(written: str, *, nl: bool = True) -> None:
     click.echo(escaped_json(without_password(written)), nl=nl)
 
 
-class _WithoutPandas:
+class _Without:
+    """Hides libraries that pyarrow would import only because they are installed, pandas first (a
+    third of the start of a small run). pyarrow tries it once; a conversion that needs pandas
+    imports it later all the same."""
+
     def find_spec(self, name: str, *_: object) -> None:
-        if name == "pandas":
+        if name in ("pandas", "cloudpickle", "dateutil"):
             raise ImportError(name)
 
 
+class _Functions:
+    """The registry of Arrow's functions, which lists the one that pyarrow.compute needs at once."""
+
+    def __init__(self, registry: Any) -> None:
+        self.get_function = registry.get_function
+
+    def list_functions(self) -> list[str]:
+        return ["utf8_zero_fill"]
+
+
 def load_arrow() -> None:
-    """Imports pyarrow without pandas, which pyarrow would load with the first array if installed
-    (a third of the start of a small run). pyarrow tries it once; a conversion that needs pandas
-    imports it later all the same. For the process of a command only, never for a user's own."""
+    """Imports numpy and pyarrow without what no command needs, which would be half of their time.
+    For the process of a command only, never for a user's own."""
     if "pyarrow" in sys.modules or not OWN_PROCESS:
         return
-    finder = _WithoutPandas()
+    for name in ("_add_newdocs", "_add_newdocs_scalars"):  # docstrings of compiled functions
+        sys.modules[f"numpy._core.{name}"] = ModuleType(name)
+    finder = _Without()
     sys.meta_path.insert(0, finder)
     try:
         import pyarrow as pa
@@ -102,6 +118,30 @@ def load_arrow() -> None:
         pa.array([0])
     finally:
         sys.meta_path.remove(finder)
+    _load_compute()
+
+
+def _load_compute() -> None:
+    """Imports pyarrow.compute, which would wrap and document 280 functions at once, so that it
+    wraps a function when it is first asked for."""
+    import pyarrow._compute as kernels
+
+    registry = kernels.function_registry()
+    kernels.function_registry = lambda: _Functions(registry)
+    try:
+        import pyarrow.compute as pc
+    finally:
+        kernels.function_registry = lambda: registry
+
+    def wrapped(name: str) -> Any:
+        try:
+            function = registry.get_function({"and_": "and", "or_": "or"}.get(name, name))
+        except KeyError:
+            raise AttributeError(f"module 'pyarrow.compute' has no attribute {name!r}") from None
+        setattr(pc, name, pc._wrap_function(name, function))
+        return getattr(pc, name)
+
+    pc.__getattr__ = wrapped
 
 
 OWN_PROCESS: list[bool] = []  # filled by ``main``, when it runs for the arguments of the process

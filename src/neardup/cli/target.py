@@ -21,7 +21,7 @@ def names_file(out: Path) -> bool:
     """Whether a path has the name of a file, and no folder of that name exists."""
     if out.is_dir() or out == STDOUT:
         return False
-    from neardup.documents.file_paths import FORMATS, is_known, named_format
+    from neardup.documents.file_formats import FORMATS, is_known, named_format
 
     if (is_known(out) and named_format(out)[0] not in FORMATS) or out.suffix.lower() in _OTHERS:
         raise UsageError(

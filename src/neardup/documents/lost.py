@@ -34,6 +34,7 @@ class LostSource(Source):
     path: Place
     file: str
     error: UnreadableError
+    is_file, is_lost, has_paths = True, True, True
 
     @property
     def rejected(self) -> Rejected:
@@ -230,9 +231,8 @@ def _stamp(path: Place) -> tuple[int, ...] | None:
 
 def check_unchanged(*sources: Any) -> None:
     for source in sources:
-        watch: Watch | None = getattr(source, "watch", None)
-        if watch is not None:
-            watch.check(source.path, source.file)
+        if source.watch is not None:
+            source.watch.check(source.path, source.file)
 
 
 def lost_from_here(error: Exception) -> str:

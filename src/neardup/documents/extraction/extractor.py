@@ -39,7 +39,8 @@ import pyarrow as pa
 
 from neardup.documents.columns import Chunk, DocumentBatch, Rejected
 from neardup.documents.extraction.html import extract_html
-from neardup.documents.extraction.page import ALL_TEXT, HOWS, HTML, PDF, Extracted, Page
+from neardup.documents.extraction.page import Extracted, Page
+from neardup.documents.file_formats import ALL_TEXT, HOWS, HTML, PDF
 from neardup.errors import MissingExtraError, SettingsError
 
 if TYPE_CHECKING:

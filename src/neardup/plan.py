@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
 from neardup.artefacts.calibration import Calibration
+from neardup.classes import dataclass
 from neardup.decisions.order import Order
 from neardup.decisions.policy import Policy, check_names, read_policy
 from neardup.documents.columns import DEFAULT_ID, Columns

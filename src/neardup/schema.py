@@ -7,7 +7,6 @@ tables: the reader keeps them, and they reappear unchanged in the kept output.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
+from neardup.classes import dataclass
 from neardup.instructions import use_wanted
 
 Array = npt.NDArray[Any]

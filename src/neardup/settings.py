@@ -13,11 +13,12 @@ import functools
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup.classes import dataclass
 from neardup.errors import NeardupError, SettingsError, all_problems
 from neardup.methods import registry
 

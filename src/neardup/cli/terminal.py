@@ -11,11 +11,12 @@ import sys
 import textwrap
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import click
 
+from neardup.classes import dataclass
 from neardup.cli.command import echo
 from neardup.progress import LOG, Progress, Silent
 from neardup.wording import shortened, visible

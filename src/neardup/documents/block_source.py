@@ -10,13 +10,14 @@ from __future__ import annotations
 import tempfile
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import itemgetter
 from typing import IO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from neardup.classes import dataclass
 from neardup.documents import pieces as sampling
 from neardup.documents.columns import Chunk, Columns, LostChunk, Mask, Rejected
 from neardup.documents.lost import Watch, lost_from_here

@@ -15,7 +15,7 @@ import json
 import math
 import numbers
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -25,6 +25,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from neardup import schema
+from neardup.classes import dataclass
 from neardup.errors import ColumnError, InputError, UnreadableError, all_problems
 from neardup.wording import LONGEST_NAME, shortened, where
 

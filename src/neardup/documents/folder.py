@@ -33,7 +33,6 @@ from neardup.documents.extraction.page import META, Extracted, Page
 from neardup.documents.file_formats import CODECS, KINDS, XML, is_mailbox, unpacked_name
 from neardup.documents.folder_entries import (
     CHUNK_FILES,
-    FILE_BYTES,
     Entry,
     chunkfuls,
     entry_now,
@@ -383,7 +382,8 @@ class FolderSource(Source):
         with tempfile.TemporaryDirectory() as name:
             self.copy_files(tried, Path(name))
         share = float(sizes[tried].sum() / max(1.0, sizes.sum()))
-        return Trial(share, float((sizes[tried] - FILE_BYTES).sum()))
+        written = sum(self.entries[i].size for i in np.flatnonzero(tried).tolist())
+        return Trial(share, float(written))
 
     def _may_be_read(self, entry: Entry) -> bool:
         """Whether the file is readable. A run rejects a locked local file; one in a store stops it

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from neardup.classes import dataclass
 from neardup.documents.columns import Chunk, Columns, DocumentBatch
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.file_formats import CODECS, FORMATS, KINDS, XML

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -21,6 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native, schema
+from neardup.classes import dataclass
 from neardup.documents.block_source import BlockSource, Selection
 from neardup.documents.columns import (
     Chunk,

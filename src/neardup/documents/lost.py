@@ -10,7 +10,6 @@ import glob
 import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 from zlib import crc32
@@ -19,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
+from neardup.classes import dataclass
 from neardup.documents.columns import Chunk, Columns, LostChunk, Mask, Rejected
 from neardup.documents.remote import WILDCARDS, Place, Remote
 from neardup.documents.source import Source

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
+from neardup.classes import dataclass
 from neardup.matching.evidence import EvidenceStore
 from neardup.methods.base import Comparisons, Method, Scores
 from neardup.schema import Array, Ragged

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from neardup.classes import dataclass
 from neardup.errors import SettingsError
 from neardup.methods import registry
 from neardup.methods.base import Method

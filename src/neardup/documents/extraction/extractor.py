@@ -29,7 +29,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from neardup.classes import dataclass
 from neardup.documents.columns import Chunk, DocumentBatch, Rejected
 from neardup.documents.extraction.html import extract_html
 from neardup.documents.extraction.page import Extracted, Page

@@ -18,9 +18,10 @@ import hashlib
 import html
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
+from neardup.classes import dataclass
 from neardup.documents.encodings import Decoded, decoded
 
 META = ("title", "author", "date", "url", "lang")

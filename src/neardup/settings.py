@@ -14,7 +14,6 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -196,7 +195,8 @@ def _parsed_size(size: str, name: str) -> int:
     match = _SIZE.fullmatch(size)
     if not match:
         raise SettingsError(f"{name} is {size!r}.", hint="expected a size such as 512MB or 4GB.")
-    count = int(Fraction(match[1]) * _UNITS[match[2].upper()])
+    whole, _, decimals = match[1].partition(".")
+    count = int(whole + decimals) * _UNITS[match[2].upper()] // 10 ** len(decimals)
     if count < 1_000_000:
         raise SettingsError(f"{name} is {size!r}: {count} bytes.", hint="give at least 1MB.")
     return count

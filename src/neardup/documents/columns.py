@@ -10,7 +10,6 @@ large_string columns. Null stays null; a value that cannot be used becomes null 
 
 from __future__ import annotations
 
-import difflib
 import json
 import math
 import numbers
@@ -212,6 +211,8 @@ def refuse_others(columns: Columns, names: Sequence[str], file: str) -> None:
 
 def unknown_column(name: str, names: Sequence[str], file: str) -> ColumnError:
     """An error that lists the existing columns, with the nearest name as the hint."""
+    import difflib
+
     listed = ", ".join(repr(shortened(column)) for column in names[:20])
     listed += ", …" if len(names) > 20 else ""
     lower = {column.lower(): column for column in reversed(names)}

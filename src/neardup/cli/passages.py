@@ -25,7 +25,7 @@ from neardup.cli.passage_options import (
 from neardup.wording import many, shortened
 
 if TYPE_CHECKING:
-    from neardup.cli.target import Target
+    from neardup.cli.command import Target
     from neardup.passages.passage_tables import Passages
 
 ALARM = 0.5  # of an evaluation item, weighed by rarity

@@ -53,7 +53,13 @@ from neardup.features.similarity import (
 from neardup.methods.base import UNDATED, Method, Prepared, RareEntries, Scores
 from neardup.methods.idf_terms import equal_evidence
 from neardup.methods.meeting import Meeting, by_keys
-from neardup.methods.parameters import require, require_one_of
+from neardup.methods.parameters import (
+    MOST_DECIMALS,
+    moved,
+    require,
+    require_one_of,
+    threshold_fraction,
+)
 from neardup.methods.preparation import no_keys, prepared, read_words
 from neardup.methods.profiles import (
     LEAST_SHARED,
@@ -64,7 +70,6 @@ from neardup.methods.profiles import (
     needs,
     profiles,
 )
-from neardup.methods.thresholds import MOST_DECIMALS, moved, threshold_fraction
 from neardup.methods.weighted_sets import (
     LONE,
     NOISE,

@@ -8,8 +8,8 @@ import pyarrow.compute as pc
 
 from neardup import schema
 from neardup.decisions.kinds import Kinds, by_digests
-from neardup.decisions.reasons import notes, reasons, with_notes
-from neardup.matching.verify import Pairs
+from neardup.decisions.rule import notes, reasons, with_notes
+from neardup.matching.evidence import Pairs
 from neardup.methods.base import FLAGS, Method
 from neardup.runs.kind_pass import PairKinds
 from neardup.runs.outcome import Outcome

@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from neardup.decisions.clusters import average_clusters, components, rule_clusters
+from neardup.decisions.clusters import average_clusters, components
 from neardup.decisions.kinds import by_digests
 from neardup.decisions.order import check_preferred, group_codes
-from neardup.decisions.rule import Decided, decide_all
+from neardup.decisions.rule import Decided, decide_all, rule_clusters
 from neardup.documents.collection import Collection
 from neardup.documents.columns import Columns
 from neardup.documents.inputs import SOURCE
@@ -32,8 +32,7 @@ from neardup.engines.batch.match_pass import match
 from neardup.engines.batch.references import joined, reference_texts, take_references
 from neardup.engines.batch.threshold_choice import NO_ANSWERS, Answers, first_scorer, known_scores
 from neardup.matching.candidates import leaders
-from neardup.matching.evidence import EvidenceStore
-from neardup.matching.verify import Pairs, Verifier
+from neardup.matching.evidence import EvidenceStore, Pairs, Verifier
 from neardup.plan import Plan
 from neardup.progress import Progress
 from neardup.runs.kind_pass import PairKinds, kinds_of_texts

@@ -16,7 +16,7 @@ from neardup.decisions.rule import Decided
 from neardup.documents.collection import Collection
 from neardup.documents.columns import Chunk, DocumentBatch
 from neardup.engines.batch.threshold_choice import with_calibration
-from neardup.matching.verify import Pairs
+from neardup.matching.evidence import Pairs
 from neardup.methods.base import Prepared
 from neardup.plan import Plan
 from neardup.runs.journal_folder import (

@@ -20,9 +20,9 @@ from neardup.engines.batch.threshold_choice import Answers
 from neardup.matching import consistency
 from neardup.matching.background import background_pairs, low_scoring_pairs
 from neardup.matching.candidates import Candidates, Leaders, Verify
+from neardup.matching.evidence import Pairs, Verifier
 from neardup.matching.finder import candidates
 from neardup.matching.scorer import ROUNDING, Scorer
-from neardup.matching.verify import Pairs, Verifier
 from neardup.methods.base import Comparisons
 from neardup.plan import Plan
 from neardup.runs.outcome import Intake

@@ -107,7 +107,8 @@ def _contamination(
     import json
 
     from neardup.draft import Draft
-    from neardup.runs.run_folder import write_table, write_text
+    from neardup.files import write_text
+    from neardup.runs.run_folder import write_table
     from neardup.runs.run_info import PASSAGES
 
     traces = traced_documents(against, inputs, {**options, "limit": None}, min_words=13)

@@ -21,23 +21,20 @@ HOUR, DAY = 3_600_000, 86_400_000  # milliseconds, in which units of time are co
 
 
 def text(x: float, y: float, written: str, css: str = "") -> str:
-    return f'<text{_css(css)} x="{x:.2f}%" y="{y:.1f}">{html(written)}</text>'
+    kind = f' class="{css}"' if css else ""
+    return f'<text{kind} x="{x:.2f}%" y="{y:.1f}">{html(written)}</text>'
 
 
 def rule(css: str, x1: float, x2: float, y1: float, y2: float) -> str:
-    return f'<line{_css(css)} x1="{x1:.2f}%" x2="{x2:.2f}%" y1="{y1:.1f}" y2="{y2:.1f}"/>'
+    return f'<line class="{css}" x1="{x1:.2f}%" x2="{x2:.2f}%" y1="{y1:.1f}" y2="{y2:.1f}"/>'
 
 
 def rect(css: str, x: float, width: float, y: float, height: float, more: str = "") -> str:
     """``more`` is what the element holds: its title."""
     return (
-        f'<rect{_css(css)} x="{x:.2f}%" width="{width:.2f}%" y="{y:.1f}" height="{height:.1f}"'
+        f'<rect class="{css}" x="{x:.2f}%" width="{width:.2f}%" y="{y:.1f}" height="{height:.1f}"'
         + (f">{more}</rect>" if more else "/>")
     )
-
-
-def _css(css: str) -> str:
-    return f' class="{css}"' if css else ""
 
 
 def titled(text: str) -> str:

@@ -247,13 +247,13 @@ class Result:
     def report(self, path: str | Path, *, by: str | None = None) -> Path:
         """Write a report of the run as one HTML file that works offline. ``by`` names a column of
         the documents by which figures are split, instead of by input."""
-        from neardup.report.html_page import write_page
+        from neardup.files import write_text
         from neardup.report.run_report import REPORT, report_page
         from neardup.runs.checksums import replacing
 
         page = report_page(self, by)
         with replacing(Path(path), again=Path(path).name == REPORT):
-            write_page(Path(path), page)
+            write_text(Path(path), page)
         return Path(path)
 
     def export(self, path: str | Path, *, title: str | None = None) -> Path:

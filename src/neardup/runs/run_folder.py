@@ -45,9 +45,8 @@ from neardup.errors import (
     UnreadableError,
     UsageError,
 )
-from neardup.files import locked, whole_file
+from neardup.files import locked, whole_file, write_text
 from neardup.methods import registry
-from neardup.report.html_page import write_page
 from neardup.report.run_report import REPORT, run_page
 from neardup.report.run_view import Run
 from neardup.runs.checksums import CHECKSUMS, Checksums, damaged, read_table, write_checksums
@@ -169,7 +168,7 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
     for form in info.get(EXPORT, ()):
         write_export(result, folder / f"{EXPORT}{ENDINGS[form]}")
     # References are not read for the report: a run against many must not wait.
-    write_page(folder / REPORT, run_page(Run(result, info)))
+    write_text(folder / REPORT, run_page(Run(result, info)))
     described = json.dumps(info, indent=2, ensure_ascii=False) + "\n"
     names = [*_FILES, *info.get("kept_files", [])]
     write_checksums(folder, names, {RUN: described.encode()}, workers=_workers(result))
@@ -383,11 +382,6 @@ def _rejected(decisions: pa.Table) -> pa.Table:
 def write_table(table: pa.Table, path: Path) -> None:
     with whole_file(path) as part:
         pq.write_table(table, part, compression="zstd")
-
-
-def write_text(path: Path, text: str) -> None:
-    with whole_file(path) as part:
-        part.write_text(text, "utf-8")
 
 
 def _write_artefacts(artefacts: Artefacts, folder: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from neardup import _native
 from neardup.matching.candidates import Groups
-from neardup.matching.finder import sharing_pairs
+from neardup.matching.shared_keys import sharing_pairs
 from neardup.schema import Ragged, offsets_of
 from reference import rarity as twin
 

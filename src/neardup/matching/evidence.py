@@ -11,7 +11,7 @@ import os
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
@@ -196,43 +196,24 @@ class Pairs:
 ScorePairs = Callable[..., Scores]
 
 
+@dataclass
 class Verifier:
     """``score`` gets the evidence of some documents and pairs of them. If ``forms`` has the digest
     of the normal form of each document, it also gets the digests of these documents. ``in_place``:
     the score reads nothing but the evidence of its pairs, so it may get that of all documents."""
 
-    def __init__(
-        self,
-        score: ScorePairs,
-        store: EvidenceStore,
-        *,
-        forms: Array | None = None,
-        workers: int = 1,
-        progress: Callable[[int], None] = lambda _: None,
-        in_place: bool = False,
-    ) -> None:
-        self._score_pairs = score
-        self._store = store
-        self._forms = forms
-        self._workers = workers
-        self._progress = progress
-        self._in_place = in_place
-        self.scored = self.refused = 0
+    score: ScorePairs
+    store: EvidenceStore
+    forms: Array | None = None
+    workers: int = 1
+    progress: Callable[[int], None] = lambda _: None
+    in_place: bool = False
+    scored: int = 0
+    refused: int = 0
 
     def scoring(self, score: ScorePairs, forms: Array) -> Verifier:
         """A verifier of the same documents with a different score; it counts separately."""
-        return Verifier(
-            score,
-            self._store,
-            forms=forms,
-            workers=self._workers,
-            progress=self._progress,
-            in_place=self._in_place,
-        )
-
-    def decide_by(self, score: ScorePairs, forms: Array) -> None:
-        """From now on the same documents are scored otherwise, because a calibration was made."""
-        self._score_pairs, self._forms = score, forms
+        return replace(self, score=score, forms=forms, scored=0, refused=0)
 
     def scores(self, a: Array, b: Array) -> Scores:
         """One score for each pair, in the order of the pairs."""
@@ -241,7 +222,7 @@ class Verifier:
         if len(blocks) < 2:
             parts = [self._score(a[part], b[part]) for part in blocks]
         else:
-            with ThreadPoolExecutor(self._workers) as pool:
+            with ThreadPoolExecutor(self.workers) as pool:
                 parts = list(pool.map(lambda part: self._score(a[part], b[part]), blocks))
         self.refused += sum(p.refused for p in parts)
         passed = np.concatenate([np.empty(0, np.bool_), *(p.passed for p in parts)])
@@ -253,17 +234,17 @@ class Verifier:
             return []
         if self._whole is not None:
             return [slice(i, i + BLOCK_PAIRS) for i in range(0, len(a), BLOCK_PAIRS)]
-        sizes = self._store.lengths
-        volume = np.cumsum((sizes[a] + sizes[b]) * self._store.dtype.itemsize)
+        sizes = self.store.lengths
+        volume = np.cumsum((sizes[a] + sizes[b]) * self.store.dtype.itemsize)
         cuts = np.flatnonzero(np.diff(volume // BLOCK_BYTES)) + 1
         edges = [0, *cuts.tolist(), len(a)]
         return [slice(i, j) for i, j in pairwise(edges)]
 
     def _score(self, a: Array, b: Array) -> Scores:
         documents, evidence, first, second = self._taken(a, b)
-        forms = [] if self._forms is None else [self._forms[documents]]
-        scores = self._score_pairs(evidence, first, second, *forms)
-        self._progress(len(a))
+        forms = [] if self.forms is None else [self.forms[documents]]
+        scores = self.score(evidence, first, second, *forms)
+        self.progress(len(a))
         return scores
 
     def compared(self, method: Method, a: Array, b: Array) -> Comparisons:
@@ -278,8 +259,8 @@ class Verifier:
     def _whole(self) -> Ragged | None:
         """All evidence, if it can be read where it lies."""
         return (
-            self._store.whole
-            if self._in_place and len(self._store.lengths) <= MOST_DOCUMENTS
+            self.store.whole
+            if self.in_place and len(self.store.lengths) <= MOST_DOCUMENTS
             else None
         )
 
@@ -289,4 +270,4 @@ class Verifier:
             return slice(None), whole, np.asarray(a, np.int64), np.asarray(b, np.int64)
         documents, local = np.unique(np.concatenate([a, b]), return_inverse=True)
         local = local.astype(np.int64)
-        return documents, self._store.take(documents), local[: len(a)], local[len(a) :]
+        return documents, self.store.take(documents), local[: len(a)], local[len(a) :]

@@ -1,40 +1,19 @@
-"""Finds which documents meet, by the ``meeting`` that a method declares.
+"""Maps the ``meeting`` that a method declares to the code that finds which documents meet.
 
-This is the only place that decides which code serves which way to meet: ``candidates`` for all
-documents of a collection, ``postings`` for documents that arrive one by one. Documents that share a
-key meet here; if single keys are weak, they must share several. In a collection, documents are
-grouped by key (``matching/candidates.py``); in an index, the keys are kept as postings in memory,
-and both find the same pairs. Every other way to meet has a file of its own.
+This is the only place that decides which file of ``matching/`` serves which way to meet:
+``candidates`` for all documents of a collection, ``postings`` for documents that arrive one by one.
 """
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
-import numpy as np
-
-from neardup import _native
-from neardup.matching.candidates import (
-    MOST_COMPARED,
-    Candidates,
-    Groups,
-    Leaders,
-    Verify,
-    distinct,
-    pairs_within,
-    share_keys,
-)
-from neardup.matching.evidence import Pairs
+from neardup.matching.candidates import Candidates, Leaders, Verify
 from neardup.matching.near_bits import near_candidates
 from neardup.matching.paths import path_candidates
-from neardup.matching.postings import Postings, Signed
-from neardup.matching.rare import rare_candidates, refine
+from neardup.matching.postings import Postings
+from neardup.matching.rare import rare_candidates
+from neardup.matching.shared_keys import KeyPostings, key_candidates
 from neardup.matching.window import UNCLIPPED, SlottedWindow
 from neardup.methods.meeting import Meeting, NearBits, RarePrefix, SharedKeys, SharedWindow
-from neardup.schema import Array
-
-RANGES = 4  # of documents for each worker: later documents have more before them
-SMALL_GROUP = 128  # larger groups of a weak key are near copies, or the table does not fit
 
 
 def candidates(meeting: Meeting, leaders: Leaders, verify: Verify) -> Candidates:
@@ -59,95 +38,3 @@ def postings(
     if isinstance(way, SharedWindow):
         return SlottedWindow(way.share, period, clip)
     return KeyPostings(way.least)
-
-
-def key_candidates(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candidates:
-    if way.least > 1:
-        return _several(way, leaders, verify)
-    keys, probes = leaders.keys
-    groups = distinct(share_keys(keys, probes, leaders.codes, leaders.workers))
-    a, b, hot = pairs_within(groups, leaders.usual_pairs)
-    cold = verify(a, b)
-    if not len(hot):
-        return Candidates(cold, hot, verify)
-
-    # Rare features may find pairs that share no key; they are left out, so that engines agree.
-    def verify_sharing(a: Array, b: Array) -> Pairs:
-        shared = _native.share_key(keys.values, keys.offsets, probes, a, b).view(np.bool_)
-        return verify(a[shared], b[shared])
-
-    hot = refine(hot, leaders, way.rare_keys, verify)
-    a, b, hot = pairs_within(hot, leaders.most_pairs - len(a))
-    cold = Pairs.concat([cold, verify_sharing(a, b)]).distinct()
-    return Candidates(cold, hot, verify_sharing)
-
-
-def _several(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candidates:
-    keys, probes = leaders.keys
-    groups = share_keys(keys, probes, leaders.codes, leaders.workers)
-    small, large = small_and_large(groups)
-    most = leaders.most_compared
-    a, b, _, capped = sharing_pairs(small, len(keys), way.least, most, leaders.workers)
-
-    def verify_sharing(a: Array, b: Array) -> Pairs:
-        """Only pairs that share so many keys with which one of the two searches."""
-        shared = _native.shared_keys(keys.values, keys.offsets, probes, a, b) >= way.least
-        return verify(a[shared], b[shared])
-
-    c, d, hot = pairs_within(large, leaders.most_pairs)
-    verified = Pairs.concat([verify(a, b), verify_sharing(c, d)]).distinct()
-    return Candidates(verified, hot, verify_sharing, capped)
-
-
-def small_and_large(groups: Groups) -> tuple[Groups, Groups]:
-    """Groups of weak keys whose pairs are counted, and larger ones whose pairs are expanded."""
-    small = groups.members.lengths <= SMALL_GROUP
-    return groups.where(small), distinct(groups.where(~small))
-
-
-def sharing_pairs(
-    groups: Groups, documents: int, least: int, most: int = 0, workers: int = 1
-) -> tuple[Array, Array, Array, Array]:
-    """The pairs (a < b) that stand together in so many groups in which one of the two looks, in how
-    many they do, and documents that are in more than ``most`` pairs with earlier ones, of which
-    those that share most are listed; 0 lists all."""
-    members = groups.members
-    columns = members.values, groups.probes, members.offsets
-    if workers == 1:
-        return _native.sharing_pairs(*columns, documents, least, most)
-    ends = np.linspace(0, documents, RANGES * workers + 1).astype(np.int64).tolist()
-
-    def part(first: int, last: int) -> tuple[Array, ...]:
-        return _native.sharing_pairs(*columns, documents, least, most, first, last)
-
-    with ThreadPoolExecutor(workers) as pool:
-        parts = list(pool.map(part, ends[:-1], ends[1:]))
-    a, b, shared, capped = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return a, b, shared, capped
-
-
-class KeyPostings:
-    """The keys of documents that arrived one by one; two documents meet if they share ``least``."""
-
-    def __init__(self, least: int) -> None:
-        self._postings = _native.Postings()
-        self._least = least
-
-    def add(self, signed: Signed, number: int, time: int) -> None:  # noqa: ARG002
-        self._postings.add(signed.keys, signed.probes, number)
-
-    def meet(self, signed: Signed) -> Array:
-        return self._postings.meet(signed.keys, signed.probes, self._least, MOST_COMPARED)
-
-    def forget(self, number: int) -> None:
-        """The keys of the document stay until the next ``keep``."""
-
-    def keep(self, numbers: Array) -> None:
-        self._postings.keep(numbers)
-
-    @property
-    def bytes(self) -> int:
-        return self._postings.bytes
-
-    def lasting_bytes(self, alive: float) -> int:
-        return int(self.bytes * alive)

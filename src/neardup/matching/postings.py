@@ -1,7 +1,7 @@
 """The contract of postings: what an index remembers of its documents, so that arrivals meet them.
 
 Documents are numbered in the order of arrival. The ``meeting`` of the method declares
-(``matching/finder.py``) whether they are found by keys or in a bitmap
+(``matching/finder.py``) whether they are found by keys (``matching/shared_keys.py``) or in a bitmap
 window (``matching/window.py``).
 """
 

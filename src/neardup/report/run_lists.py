@@ -35,7 +35,6 @@ from neardup.report.html_page import (
 )
 from neardup.report.run_view import Run, Texts, cluster_numbers
 from neardup.report.side_by_side import fragment
-from neardup.schema import Array
 from neardup.text.alignment import align
 from neardup.wording import many, shortened
 
@@ -264,31 +263,22 @@ class Cluster(NamedTuple):
 
 
 def largest(run: Run) -> list[Cluster]:
-    table = run.result.clusters
+    table, decisions, groups = run.result.clusters, run.result.decisions, run.grouped[1]
     size = np.asarray(table["size"], dtype=np.int64)
     chosen = np.argsort(-size, kind="stable")[:MOST_CLUSTERS]
-    numbers = table["cluster"].take(pa.array(chosen))
-    decisions = run.result.decisions
-    where = pc.is_in(decisions["cluster"], numbers.combine_chunks())
-    positions = np.flatnonzero(np.asarray(where))
-    of = cluster_numbers(decisions)[positions]
+    numbers = cluster_numbers(decisions)
+    kept = np.asarray(pc.equal(decisions["decision"], schema.KEPT))
+    score = np.where(kept, -1.0, np.asarray(decisions["score"].fill_null(0.0)))
     clusters = []
-    for i, number in zip(chosen, numbers.to_pylist(), strict=True):
-        members = _members(run, positions[of == number])
+    for i, number in zip(chosen, table["cluster"].take(pa.array(chosen)).to_pylist(), strict=True):
+        rows = np.flatnonzero(numbers == number)
+        rows = rows[np.argsort(score[rows], kind="stable")[:MOST_MEMBERS]]
+        members: list[dict[str, Any]] = decisions.take(pa.array(rows)).to_pylist()
+        for row, code in zip(members, groups.codes[rows], strict=True):
+            row["group"] = groups.names[code] if code >= 0 else None
         aside = (row for row in members if row["decision"] == schema.DUPLICATE)
         clusters.append(Cluster(int(size[i]), members, next(map(Shown.of, aside), None)))
     return clusters
-
-
-def _members(run: Run, rows: Array) -> list[dict[str, Any]]:
-    part = run.result.decisions.take(pa.array(rows))
-    kept = np.asarray(pc.equal(part["decision"], schema.KEPT))
-    score = np.where(kept, -1.0, np.asarray(part["score"].fill_null(0.0)))
-    first = np.argsort(score, kind="stable")[:MOST_MEMBERS]
-    found: list[dict[str, Any]] = part.take(pa.array(first)).to_pylist()
-    groups = run.grouped[1]
-    named = [groups.names[code] if code >= 0 else None for code in groups.codes[rows[first]]]
-    return [{**row, "group": group} for row, group in zip(found, named, strict=True)]
 
 
 def sizes(run: Run) -> Html:

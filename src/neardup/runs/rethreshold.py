@@ -23,9 +23,8 @@ from neardup.matching.evidence import Pairs
 from neardup.methods import registry
 from neardup.methods.base import Method, signature_of
 from neardup.methods.parameters import threshold_fraction
-from neardup.runs.kind_pass import kind_counts, kinds_by_place
 from neardup.runs.result import Result
-from neardup.runs.run_tables import decided_columns, decision_column
+from neardup.runs.run_tables import decided_columns, decision_column, kind_counts, kinds_by_place
 from neardup.schema import Array, Ragged
 
 NOTE = r" \([a-z_, ]+\)$"

@@ -34,7 +34,7 @@ from neardup.engines.spark.spark_columns import (
 from neardup.engines.spark.spark_signing import filled, scorer_of
 from neardup.matching.candidates import Groups, distinct, pairs_within, share_keys
 from neardup.matching.evidence import EvidenceStore, Verifier
-from neardup.matching.finder import sharing_pairs, small_and_large
+from neardup.matching.shared_keys import sharing_pairs, small_and_large
 from neardup.plan import FEWEST_PAIRS, USUAL_PAIRS, Plan
 from neardup.schema import Array
 

@@ -331,8 +331,7 @@ def _json(data: dict[str, Any]) -> str:
 
 
 def _write_page(path: Path, page: str) -> None:
-    from neardup.files import whole_file
+    from neardup.files import write_text
 
-    with whole_file(path) as part:
-        part.write_text(page, "utf-8")
+    write_text(path, page)
     echo(f"Written to {path}.", err=True)

@@ -18,16 +18,20 @@ import click
 
 from neardup.cli import options as shared
 from neardup.cli import summary
-from neardup.cli.command import INTERRUPTED, Sectioned, echo, load_arrow, show_json
-from neardup.cli.options import settings_from
-from neardup.cli.target import (
+from neardup.cli.command import (
+    INTERRUPTED,
     RUN,
     STDOUT,
+    Sectioned,
     after_interruption,
     check_file,
     check_folder,
+    echo,
+    load_arrow,
     names_file,
+    show_json,
 )
+from neardup.cli.options import settings_from
 from neardup.draft import Draft, refuse_filled
 from neardup.errors import SettingsError
 from neardup.files import only_writer

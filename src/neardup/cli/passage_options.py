@@ -11,9 +11,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from neardup.cli import options as shared
-from neardup.cli.command import INTERRUPTED, load_arrow
+from neardup.cli.command import (
+    INTERRUPTED,
+    STDOUT,
+    Target,
+    after_interruption,
+    load_arrow,
+    names_file,
+)
 from neardup.cli.summary import refuse_rejected, rejection_lines
-from neardup.cli.target import STDOUT, Target, after_interruption, names_file
 from neardup.errors import UsageError
 from neardup.wording import many
 

@@ -18,8 +18,7 @@ import numpy.typing as npt
 
 from neardup import _native
 from neardup.classes import dataclass
-from neardup.matching.evidence import EvidenceStore
-from neardup.matching.verify import Pairs
+from neardup.matching.evidence import EvidenceStore, Pairs
 from neardup.methods.base import Prepared
 from neardup.methods.meeting import SPREAD
 from neardup.schema import Array, Ragged, offsets_of

@@ -33,7 +33,7 @@ from neardup.artefacts.calibration import (
     Expected,
 )
 from neardup.classes import dataclass
-from neardup.matching.verify import Pairs
+from neardup.matching.evidence import Pairs
 from neardup.schema import Array
 
 RULE = "consistency"  # the value of ``Method.calibration``

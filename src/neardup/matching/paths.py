@@ -30,9 +30,8 @@ from neardup.matching.candidates import (
     pairs_within,
     share_keys,
 )
-from neardup.matching.evidence import EvidenceStore
+from neardup.matching.evidence import EvidenceStore, Pairs
 from neardup.matching.rare import refine
-from neardup.matching.verify import Pairs
 from neardup.methods.meeting import SPREAD, SharedPaths
 from neardup.schema import Array, Ragged, offsets_of
 

@@ -21,9 +21,9 @@ from neardup.matching.candidates import (
     pairs_within,
     share_keys,
 )
+from neardup.matching.evidence import Pairs
 from neardup.matching.postings import Signed
 from neardup.matching.rare import refine
-from neardup.matching.verify import Pairs
 from neardup.methods.meeting import SharedKeys
 from neardup.schema import Array
 

@@ -12,8 +12,7 @@ import pyarrow as pa
 from neardup.decisions.rule import Decided
 from neardup.documents.clashes import Shared
 from neardup.documents.columns import Rejected
-from neardup.matching.evidence import EvidenceStore
-from neardup.matching.verify import Pairs
+from neardup.matching.evidence import EvidenceStore, Pairs
 from neardup.methods.base import Prepared
 from neardup.schema import Array
 

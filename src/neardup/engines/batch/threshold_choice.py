@@ -49,8 +49,8 @@ from neardup.matching.background import (
     score_gap,
     stability,
 )
+from neardup.matching.evidence import Pairs
 from neardup.matching.scorer import Scorer
-from neardup.matching.verify import Pairs
 from neardup.methods.base import Comparisons, Method
 from neardup.methods.meeting import SPREAD
 from neardup.methods.thresholds import CUTS, Cut, Swept, swept

@@ -32,7 +32,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from neardup.artefacts.artefact import Artefacts
-from neardup.decisions.clusters import rule_clusters
+from neardup.decisions.rule import rule_clusters
 from neardup.documents.collection import Collection
 from neardup.documents.kept import readable
 from neardup.documents.pieces import TRIED_BYTES

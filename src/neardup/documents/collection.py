@@ -46,13 +46,12 @@ from neardup.documents.kept import (
     readable,
     write_all,
     write_groups,
-    writer,
 )
 from neardup.documents.lost import LostSource, check_unchanged, damaged_kept
 from neardup.documents.open_files import Limits
 from neardup.documents.remote import Place
 from neardup.documents.source import LineWriter, Source
-from neardup.documents.streams import writing
+from neardup.documents.streams import wide_of, writing
 from neardup.errors import (
     ColumnError,
     InputError,
@@ -198,7 +197,7 @@ class Collection:
     def path_of(self, file: str, row: int) -> str | None:
         """The path of a document that is a file by itself; None for one of many in a file."""
         source = next((source for source in self.sources if source.file == file), None)
-        return source.path_of(row) if source else None
+        return source.path_of(row) if source and source.has_paths else None
 
     def name_of(self, file: str, row: int) -> str:
         """The id of a document that is a file by itself."""
@@ -206,7 +205,9 @@ class Collection:
 
     def encodings(self) -> dict[str, int]:
         """The number of text files by encoding, the most common first."""
-        return _by_count(Counter(n for source in self.sources for n in source.encoding_names()))
+        counts = Counter(name for source in self.sources for name in source.encodings.values())
+        counts.update(wide for source in self.sources if (wide := wide_of(source.codec)))
+        return _by_count(counts)
 
     def passed_over(self) -> dict[str, int]:
         """The number of records in WARC files that are no pages, and of attachments that hold no
@@ -286,7 +287,7 @@ class Collection:
             with writing(path, codec) as stream:
                 self.write_kept_to(keep, stream)
             return
-        with writer(sources, path) as write:
+        with sources[0].writer(sources, path) as write:
             write_all(self.sources, as_mask(keep), self.limit, lambda _: write)
 
     def check_stream(self) -> None:

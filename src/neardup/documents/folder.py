@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -221,9 +221,6 @@ class FolderSource(Source):
     def name_of(self, row: int) -> str:
         return self.id_of(self.entries[row - 1])
 
-    def encoding_names(self) -> Iterable[str]:
-        return self.encodings.values()
-
     def kind_of(self, entry: Entry) -> str | None:
         """The kind of a page that is extracted; None for text."""
         if not self.extractor.extraction.pages:
@@ -317,8 +314,10 @@ class FolderSource(Source):
         self._check_unchanged(entries)
         return pa.table(columns), len(self.entries)
 
-    def writer(self, sources: Sequence[Any], path: Path) -> AbstractContextManager[Write]:  # noqa: ARG002
-        return folder_writer(path)
+    @contextmanager
+    def writer(self, sources: Sequence[Any], path: Path) -> Iterator[Write]:  # noqa: ARG002
+        with folder_writer(path) as write:
+            yield write
 
     def copy_files(self, keep: Mask, folder: Path) -> list[str]:
         """Copies the kept files and returns their places in the folder."""

@@ -7,7 +7,7 @@ are preserved. The schemas of several files are unified if Arrow can do so witho
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -188,8 +188,10 @@ class ParquetSource(Source):
         if len(sources) > 1:
             unified_schema(sources)
 
-    def writer(self, sources: Sequence[Any], path: Path) -> AbstractContextManager[Write]:
-        return parquet_writer(sources, path)
+    @contextmanager
+    def writer(self, sources: Sequence[Any], path: Path) -> Iterator[Write]:
+        with parquet_writer(sources, path) as write:
+            yield write
 
     def _parts(self, parquet: pq.ParquetFile, columns: list[str] | None) -> Iterator[Part]:
         """All rows in order. If a row group is broken, the groups are read one by one, because

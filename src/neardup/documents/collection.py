@@ -1,9 +1,7 @@
 """Collections: the sources of a run as one input, read in chunks and returned in the same form.
 
 ``collect`` makes a :class:`Collection` from paths, globs, standard input, lists, data frames, Arrow
-tables or any object with the Arrow PyCapsule protocol. ``texts_of`` reads the texts of a file that
-is compared with documents, such as boilerplate: a file of no known format is one text, and all text
-of pages counts, because boilerplate is what an extractor would leave out.
+tables or any object with the Arrow PyCapsule protocol.
 """
 
 from __future__ import annotations
@@ -20,7 +18,6 @@ import pyarrow as pa
 
 from neardup.documents.clashes import Book, NamedApart, Naming, Shared
 from neardup.documents.columns import Chunk, Columns, Mask
-from neardup.documents.encodings import decoded
 from neardup.documents.extraction.extractor import (
     ExtractedChunk,
     Extraction,
@@ -30,10 +27,8 @@ from neardup.documents.extraction.extractor import (
 from neardup.documents.file_formats import (
     HTML,
     JSONL,
-    KINDS,
     PARQUET,
     WARC,
-    is_known,
     named_format,
 )
 from neardup.documents.inputs import Inputs, gather, mapping_class, named_chunks
@@ -55,7 +50,6 @@ from neardup.documents.streams import wide_of, writing
 from neardup.errors import (
     ColumnError,
     InputError,
-    SettingsError,
     UnreadableError,
     UsageError,
     all_problems,
@@ -402,24 +396,3 @@ def collect_inputs(
     if offered is None:
         offered = len(set(names)) > 1 or any(name is not None for name, _ in given)
     return Collection(sources, None, Inputs(tuple(names), offered, mapped), extractor)
-
-
-def texts_of(path: Path, column: str = "text") -> list[str]:
-    if not path.exists():
-        raise SettingsError(f"{path} does not exist.", hint="check the path.")
-    if path.is_file() and not is_known(path):
-        return [_text(path)]
-    of_pages = Extraction("all-text") if path.is_dir() or path.suffix.lower() in KINDS else None
-    chunks = collect([path], extraction=of_pages).chunks(Columns(text=column))
-    batches = (chunk.read() for chunk in chunks)
-    return [text for batch in batches for text in batch.records["text"].to_pylist()]
-
-
-def _text(path: Path) -> str:
-    try:
-        content = decoded(path.read_bytes())
-    except OSError as error:
-        raise SettingsError(f"{path} cannot be read: {error.strerror}.") from error
-    if content.text is None:
-        raise SettingsError(f"{path} cannot be read: {content.reason}.", hint="give a text file.")
-    return content.text

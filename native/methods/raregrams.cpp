@@ -166,6 +166,7 @@ class KeyMaker {
     // Half of the features of a sample have its level, so only those of the highest levels are ordered.
     void append_first(const std::vector<uint64_t> &entries, uint32_t lowest, size_t most, uint64_t kind,
                       std::vector<uint64_t> &keys) {
+        if (most == 0) return;
         const auto from = [](uint64_t level) { return level << 24; };
         const auto level_bits = from(sampled::kMostLevel);
         uint32_t level = std::min<uint32_t>(lowest + static_cast<uint32_t>(std::bit_width(entries.size() / most)), sampled::kMostLevel);
@@ -225,8 +226,10 @@ void compare_grams(const uint64_t *values, const int64_t *offsets, const int64_t
     std::vector<Match> room;
     SizesOf sizes(pairs);
     for (size_t i = 0; i < pairs; ++i) {
-        // The next row is mostly far away.
-        if (i + 1 < pairs) fetch(values + offsets[b[i + 1]], row_bytes(offsets, b[i + 1]));
+        // The next rows are mostly far away.
+        if (i + 1 < pairs)
+            for (const int64_t next : {a[i + 1], b[i + 1]})
+                if (next != a[i] && next != b[i]) fetch(values + offsets[next], row_bytes(offsets, next));
         const Row x = row_of(values, offsets, a[i]), y = row_of(values, offsets, b[i]);
         const uint32_t level = std::max(x.level, y.level);
         out[i] = compared(x, y, level, sizes.at(x, a[i], level), sizes.at(y, b[i], level), room);

@@ -433,7 +433,12 @@ def shingle_signatures(
     multipliers: Features,
 ) -> Features: ...
 def shared_groups(
-    keys: Hashes, offsets: Offsets, probes: NDArray[np.int32], share: int = 0, shares: int = 1
+    keys: Hashes,
+    offsets: Offsets,
+    probes: NDArray[np.int32],
+    rows: NDArray[np.int64],
+    share: int = 0,
+    shares: int = 1,
 ) -> tuple[NDArray[np.int64], Bytes, Offsets]: ...
 def distinct_groups(members: NDArray[np.int64], probes: Bytes, offsets: Offsets) -> Bytes: ...
 def shared_keys(

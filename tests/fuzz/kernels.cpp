@@ -529,7 +529,9 @@ void groups(const Input &in, Digest &out) {
     const auto probes = in.probes(sets.offsets);
     Groups found;
     found.ends = {0};
-    shared_groups(sets.values.data(), sets.offsets.data(), probes.data(), sets.size(), 0, 1, found);
+    std::vector<int64_t> rows(sets.size());
+    std::iota(rows.begin(), rows.end(), 0);
+    shared_groups(sets.values.data(), sets.offsets.data(), probes.data(), rows.data(), rows.size(), 0, 1, found);
     check_rows(found.ends, found.members);
     const size_t count = found.ends.size() - 1;
     std::vector<uint8_t> distinct(count), shared(in.a.size());

@@ -64,9 +64,9 @@ def execute(
     if journal or not counts_while_reading(plan):
         plan = with_artefacts(collection, plan, log, journal)
     outcome, plan = run(collection, plan, log, folder, journal)
-    if not plan.signatures:
-        outcome.intake.store.close()  # texts are read into that memory
-    kinds = find_kinds(collection, plan, outcome, log, folder)
+    room = None if plan.signatures else outcome.intake.store.hand_over()
+    kinds = find_kinds(collection, plan, outcome, log, folder, room)
+    del room
     result = make_result(collection, plan, outcome, kinds)
     if plan.signatures:
         result.signatures = functools.partial(write_signatures, outcome, plan)

@@ -40,12 +40,14 @@ Keys = Callable[[DocumentBatch], npt.NDArray[np.uint64]]
 
 @dataclass(frozen=True)
 class Means:
-    """What a pass may use: threads, bytes in memory, a folder for what is beyond."""
+    """What a pass may use: threads, bytes in memory, a folder for what is beyond, and memory that
+    was used before (``EvidenceStore.hand_over``)."""
 
     workers: int = 1
     limit: int = 256 << 20
     folder: Path | None = None
     progress: Progress = field(default_factory=Silent)
+    room: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ def reread(
     means: Means,
 ) -> TextsAgain:
     """The texts with the keys ``wanted``, sorted and distinct. It ends when it has all of them."""
-    store = EvidenceStore(np.uint8, limit=means.limit, folder=means.folder)
+    store = EvidenceStore(np.uint8, limit=means.limit, folder=means.folder, room=means.room)
     again = TextsAgain(np.full(len(wanted), -1, np.int64), store)
     left, stored = len(wanted), 0
     for batch, numbers, rows in _matches(wanted, inputs, keys, means.workers):

@@ -189,9 +189,11 @@ def find_kinds(
     outcome: Outcome,
     progress: Progress,
     folder: Path | None = None,
+    room: Array | None = None,
 ) -> PairKinds | None:
     """The kinds of the pairs that the plan asks for; None where it asks for none. Texts are read
-    again only for pairs whose kind does not follow from equal digests."""
+    again, into ``room`` where it is given, only for pairs whose kind does not follow from equal
+    digests."""
     if plan.kinds == "none":
         return None
     began = time.perf_counter()
@@ -200,7 +202,7 @@ def find_kinds(
     if plan.kinds != "decided":
         pairs, _ = all_pairs(outcome, plan.pair_budget(outcome.intake.total))
         a, b = np.concatenate([a, pairs.a]), np.concatenate([b, pairs.b])
-    means = Means(plan.workers, plan.texts_limit, folder, progress)
+    means = Means(plan.workers, plan.texts_limit, folder, progress, room)
     prepared = outcome.intake.prepared
     open_ = by_digests(a, b, prepared.text_digests, prepared.normal_digests).kind < 0
     digests, text = np.unique(prepared.text_digests, return_inverse=True)

@@ -202,12 +202,26 @@ class KeyMaker {
 
 }  // namespace
 
-void weigh_grams(uint64_t *values, const int64_t *offsets, size_t documents, const uint16_t *counts, size_t slots,
+// A branch on whether a count is high would be mispredicted: entries with high counts are listed first.
+void weigh_grams(uint64_t *values, const int64_t *offsets, size_t documents, const SlotCounts &counts,
                  const uint32_t *weight_of_count) {
+    std::array<uint64_t, kLow + 1> weights;
+    std::copy_n(weight_of_count, kLow, weights.begin());
+    weights[kLow] = 0;
+    std::vector<uint64_t *> high;
     for (size_t d = 0; d < documents; ++d) {
         if (offsets[d] == offsets[d + 1] || !sampled::is_head(values[offsets[d]])) continue;
-        for (int64_t i = offsets[d] + 1; i < offsets[d + 1]; ++i)
-            values[i] |= weight_of_count[counts[feature_of(values[i]) & (slots - 1)]];
+        uint64_t *const end = values + offsets[d + 1];
+        high.resize(static_cast<size_t>(offsets[d + 1] - offsets[d]));
+        size_t listed = 0;
+        for (uint64_t *entry = values + offsets[d] + 1; entry < end; ++entry) {
+            if (end - entry > static_cast<ptrdiff_t>(kSlotsAhead)) counts.fetch_slot(feature_of(entry[kSlotsAhead]));
+            const uint32_t low = counts.low[counts.slot_of(feature_of(*entry))];
+            high[listed] = entry;
+            listed += low == kLow;
+            *entry |= weights[low];
+        }
+        for (size_t i = 0; i < listed; ++i) *high[i] |= weight_of_count[counts.high_count(feature_of(*high[i]))];
     }
 }
 

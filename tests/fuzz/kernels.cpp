@@ -19,7 +19,7 @@
 #include "documents/jsonl.hpp"
 #include "documents/lines.hpp"
 #include "features/aligned.hpp"
-#include "features/frequencies.hpp"
+#include "features/slot_counts.hpp"
 #include "features/minhash.hpp"
 #include "features/numbers.hpp"
 #include "features/overlap.hpp"
@@ -496,13 +496,13 @@ void rare_grams(const Input &in, Digest &out) {
     for (size_t d = 0; d < in.texts.size(); ++d)
         samples.append(in.texts.begin(d), in.texts.length(d), 16, rows.values), rows.close();
     rows.fit();
-    std::vector<uint16_t> counts(64);
-    for (const uint64_t entry : rows.values) {
-        const uint32_t feature = sampled::feature_of(entry);
-        count_documents(&feature, 1, counts.data(), counts.size());
-    }
+    std::vector<uint8_t> low(64);
+    std::vector<uint64_t> high(256);
+    SlotCounter counter(low.data(), low.size(), high.data(), high.size());
+    for (const uint64_t entry : rows.values) counter.add(sampled::feature_of(entry), 1);
+    const SlotCounts counts{low.data(), low.size(), high.data(), high.size()};
     static const std::vector<uint32_t> weights(65536, 9);
-    weigh_grams(rows.values.data(), rows.offsets.data(), rows.size(), counts.data(), counts.size(), weights.data());
+    weigh_grams(rows.values.data(), rows.offsets.data(), rows.size(), counts, weights.data());
     const auto by = multipliers(16);
     std::vector<uint64_t> keys;
     Offsets ends{0};

@@ -251,7 +251,8 @@ def _without(samples: Ragged, ignored: Array) -> Ragged:
 def weigh_in_place(samples: Ragged, table: Frequencies) -> None:
     """Adds the weight and the class of each gram."""
     weights = table.derived("raregrams", lambda: weight_of_count(table))
-    _native.weigh_grams(samples.values, samples.offsets, table.counts, weights)
+    counts = table.counts
+    _native.weigh_grams(samples.values, samples.offsets, counts.low, counts.high, weights)
 
 
 def weight_of_count(table: Frequencies) -> npt.NDArray[np.uint32]:

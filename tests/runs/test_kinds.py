@@ -21,7 +21,7 @@ from neardup.documents.lists import ListSource
 from neardup.engines.batch.batch_run import find_kinds, run
 from neardup.plan import Plan, resolve
 from neardup.progress import Silent
-from neardup.runs import kind_pass as output_kinds
+from neardup.runs import run_tables as output_kinds
 from neardup.runs.result import Result
 from neardup.settings import settings_of
 from reference import run as twin

@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -35,6 +35,7 @@ from neardup.artefacts.artefact import (
     why_unreadable,
 )
 from neardup.artefacts.slot_counts import MOST_COUNT, SlotCounts
+from neardup.classes import dataclass
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.features.qgrams import features_of_samples, qgram_sets, sampled_grams
 from neardup.schema import Ragged

@@ -7,12 +7,12 @@ slot would be the largest part of the memory of a run (``native/features/slot_co
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup import _native
+from neardup.classes import dataclass
 
 MOST_COUNT = (1 << 16) - 1
 _LOW = 255  # where a byte ends; the hash table has the rest

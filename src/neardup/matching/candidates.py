@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup import _native
-from neardup.matching.evidence import EvidenceStore
-from neardup.matching.verify import Pairs
+from neardup.classes import dataclass
+from neardup.matching.evidence import EvidenceStore, Pairs
 from neardup.methods.base import Prepared
 from neardup.methods.meeting import SPREAD
 from neardup.schema import Array, Ragged, offsets_of

@@ -17,7 +17,6 @@ changes one runs ``make quality``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +32,8 @@ from neardup.artefacts.calibration import (
     Curve,
     Expected,
 )
-from neardup.matching.verify import Pairs
+from neardup.classes import dataclass
+from neardup.matching.evidence import Pairs
 from neardup.schema import Array
 
 RULE = "consistency"  # the value of ``Method.calibration``

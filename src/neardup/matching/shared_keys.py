@@ -20,9 +20,9 @@ from neardup.matching.candidates import (
     distinct,
     pairs_within,
 )
+from neardup.matching.evidence import Pairs
 from neardup.matching.postings import Signed
 from neardup.matching.rare import refine
-from neardup.matching.verify import Pairs
 from neardup.methods.meeting import SharedKeys
 from neardup.schema import Array
 

@@ -47,7 +47,7 @@ from neardup.methods.base import Comparisons, Method, Prepared, Scores, Unweighe
 from neardup.methods.meeting import Meeting, by_keys
 from neardup.methods.minhash import Bands, multipliers
 from neardup.methods.overlap import agreeing
-from neardup.methods.parameters import require, require_one_of
+from neardup.methods.parameters import require, require_one_of, threshold_fraction
 from neardup.methods.preparation import (
     evidence_digests,
     no_keys,
@@ -55,7 +55,6 @@ from neardup.methods.preparation import (
     read_words,
     replaced,
 )
-from neardup.methods.thresholds import threshold_fraction
 from neardup.methods.weighted_sets import LEAST, TEMPLATES
 from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text

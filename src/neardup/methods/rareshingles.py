@@ -39,9 +39,8 @@ from neardup.methods import weighted_sets
 from neardup.methods.base import Method, Prepared, RareEntries, Scores
 from neardup.methods.meeting import Meeting, Rarity, by_rare_prefix
 from neardup.methods.overlap import NO_COUNTS, agreeing
-from neardup.methods.parameters import require, require_one_of
+from neardup.methods.parameters import require, require_one_of, threshold_fraction
 from neardup.methods.preparation import least_features, no_keys, prepared, read_words
-from neardup.methods.thresholds import threshold_fraction
 from neardup.methods.weighted_sets import (
     COMMON,
     LEAST,

@@ -51,9 +51,8 @@ from neardup.methods.overlap import (
     set_scores,
     whole_set_score,
 )
-from neardup.methods.parameters import require, require_one_of, weighted_fields
+from neardup.methods.parameters import require, require_one_of, threshold_fraction, weighted_fields
 from neardup.methods.preparation import field_texts, least_features, prepared, read_words
-from neardup.methods.thresholds import threshold_fraction
 from neardup.schema import Array, Ragged, offsets_of
 from neardup.text.text_options import Text
 from neardup.text.words import word_map

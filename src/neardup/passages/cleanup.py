@@ -33,6 +33,7 @@ from neardup.documents.lists import ListSource
 from neardup.documents.lost import LostSource
 from neardup.documents.source import chunk_results
 from neardup.errors import ChangedError, ConservationError, SettingsError, UsageError
+from neardup.files import write_text
 from neardup.passages.passage_tables import CLASSES, Engine, Passages, merged, passages_of
 from neardup.passages.search import PassageSettings, Place, Workspace, search, settings_of
 from neardup.progress import Progress
@@ -41,7 +42,7 @@ from neardup.runs.checksums import digests_of, file_digest, write_checksums
 from neardup.runs.filled_sources import Fills, filled_source
 from neardup.runs.result import Result
 from neardup.runs.run_folder import APPLIED as FOLDER
-from neardup.runs.run_folder import write_table, write_text
+from neardup.runs.run_folder import write_table
 from neardup.settings import worker_count
 from neardup.text.text_options import Text
 from neardup.text.words import buffers

@@ -71,15 +71,14 @@ def replacing(path: Path, *, again: bool = False) -> Iterator[None]:
 
 
 def _write(folder: Path, digests: Mapping[str, str]) -> None:
-    lines = [_line(digest, name) for name, digest in sorted(digests.items()) if name != CHECKSUMS]
+    """As ``sha256sum`` does: a backslash at the start of a line announces an escaped name."""
+    lines = []
+    for name, digest in sorted(digests.items()):
+        if name != CHECKSUMS:
+            escaped = name.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+            lines.append(f"{'' if escaped == name else chr(92)}{digest}  {escaped}\n")
     with whole_file(folder / CHECKSUMS) as part:
         part.write_bytes(os.fsencode("".join(lines)))
-
-
-def _line(digest: str, name: str) -> str:
-    """A line as ``sha256sum`` writes it: a backslash at its start announces an escaped name."""
-    escaped = name.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
-    return f"{'' if escaped == name else chr(92)}{digest}  {escaped}\n"
 
 
 class Checksums:

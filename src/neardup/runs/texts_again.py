@@ -10,7 +10,7 @@ out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
+from neardup.classes import dataclass
 from neardup.documents.clashes import labels_of
 from neardup.documents.collection import Collection, collect_inputs
 from neardup.documents.columns import Chunk, Columns, DocumentBatch
@@ -159,7 +160,7 @@ def _chunks(inputs: Sequence[tuple[Collection, Columns]]) -> Iterator[Chunk]:
 
 def untouched(source: Any) -> Any:
     """A copy with a watch of its own: what was noted when documents were taken in must stay."""
-    return replace(source, watch=Watch()) if hasattr(source, "watch") else source
+    return replace(source, watch=Watch()) if source.watch else source
 
 
 REFERENCE = "ref:"  # what the id of a reference document begins with

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
 from neardup.artefacts.calibration import Calibration
+from neardup.classes import dataclass
 from neardup.decisions.order import Order
 from neardup.decisions.policy import Policy, check_names, read_policy
 from neardup.documents.columns import DEFAULT_ID, Columns
+from neardup.documents.encodings import canonical
 from neardup.documents.extraction.extractor import Extraction
 from neardup.documents.open_files import Limits
 from neardup.documents.remote import address_of, local_path
-from neardup.documents.streams import canonical
 from neardup.errors import NeardupError, SettingsError, all_problems
 from neardup.methods import registry
 from neardup.methods.base import Method, signature_of

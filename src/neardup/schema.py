@@ -8,7 +8,6 @@ tables: the reader keeps them, and they reappear unchanged in the kept output.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
+from neardup.classes import dataclass
 from neardup.errors import SettingsError
 
 Array = npt.NDArray[Any]

@@ -12,11 +12,11 @@ import difflib
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup.classes import dataclass
 from neardup.errors import NeardupError, SettingsError, all_problems
 from neardup.methods import registry
 
@@ -185,7 +185,8 @@ def parse_size(size: str | int, name: str = "memory") -> int:
     match = _SIZE.fullmatch(written := str(size))
     if not match:
         raise SettingsError(f"{name} is {written!r}.", hint="expected a size such as 512MB or 4GB.")
-    count = int(Fraction(match[1]) * _UNITS[match[2].upper()])
+    whole, _, decimals = match[1].partition(".")
+    count: int = int(whole + decimals) * _UNITS[match[2].upper()] // 10 ** len(decimals)
     if count < 1_000_000:
         raise SettingsError(f"{name} is {written!r}: {count} bytes.", hint="give at least 1MB.")
     return count

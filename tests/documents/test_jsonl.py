@@ -20,8 +20,9 @@ from hypothesis import strategies as st
 
 import neardup as nd
 from neardup.documents import Collection, Columns, DocumentBatch, collect
+from neardup.documents.file_formats import CODECS
 from neardup.documents.jsonl import JsonlChunk, JsonlSource
-from neardup.documents.streams import CODECS, open_binary
+from neardup.documents.streams import open_binary
 from neardup.errors import ColumnError, InputError
 from repeats import examples
 

@@ -13,7 +13,7 @@ is an own threshold, "trapped" the share of decoys that pass, "valley" a gap in 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -22,6 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.artefacts.artefact import DAMAGE, StoredTable, stored_table, why_unreadable
+from neardup.classes import dataclass
 from neardup.errors import InputError, SignatureError
 from neardup.wording import many
 

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -65,6 +66,13 @@ class Sectioned(click.Command):
         super().__init__(*arguments, **options)
         self.sections = sections
 
+    def make_parser(self, ctx: click.Context) -> Any:
+        """Short names are found among the long ones; else click would first search for the long
+        names that are nearest to a short one."""
+        parser = super().make_parser(ctx)
+        parser._long_opt.update(parser._short_opt)
+        return parser
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         records = {p.opts[-1]: p.get_help_record(ctx) for p in self.get_params(ctx)}
         for title, names in self.sections.items():
@@ -88,26 +96,88 @@ def echo_json(written: str, *, nl: bool = True) -> None:
     click.echo(escaped_json(without_password(written)), nl=nl)
 
 
-class _WithoutPandas:
+class _Without:
+    """Hides libraries that pyarrow would import only because they are installed, pandas first (a
+    third of the start of a small run). pyarrow tries it once; a conversion that needs pandas
+    imports it later all the same."""
+
     def find_spec(self, name: str, *_: object) -> None:
-        if name == "pandas":
+        if name in ("pandas", "cloudpickle", "dateutil"):
             raise ImportError(name)
 
 
 def load_arrow() -> None:
-    """Imports pyarrow without pandas, which pyarrow would load with the first array if installed
-    (a third of the start of a small run). pyarrow tries it once; a conversion that needs pandas
-    imports it later all the same. For the process of a command only, never for a user's own."""
+    """Imports numpy and pyarrow without what no command needs, which would be half of their time.
+    For the process of a command only, never for a user's own."""
     if "pyarrow" in sys.modules or not OWN_PROCESS:
         return
-    finder = _WithoutPandas()
+    for name in ("_add_newdocs", "_add_newdocs_scalars"):  # docstrings of compiled functions
+        sys.modules[f"numpy._core.{name}"] = ModuleType(name)
+    finder = _Without()
     sys.meta_path.insert(0, finder)
     try:
+        import numpy as np
         import pyarrow as pa
 
+        np.ma = _NoMasks("numpy.ma")
         pa.array([0])
     finally:
         sys.meta_path.remove(finder)
+    _load_compute()
+
+
+class _NoMasks(ModuleType):
+    """In place of numpy.ma, of which pyarrow and numpy ask whether an array is masked. That module
+    is imported when anything else of it is used; without it there are no masked arrays."""
+
+    MaskedArray = type("MaskedArray", (), {})
+
+    def is_masked(self, _: object) -> bool:
+        return False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.import_module("numpy.ma"), name)
+
+
+class _Functions:
+    """The registry of Arrow's functions, which lists the one that pyarrow.compute needs at once."""
+
+    def __init__(self, registry: Any) -> None:
+        self.get_function = registry.get_function
+
+    def list_functions(self) -> list[str]:
+        return ["utf8_zero_fill"]
+
+
+def _load_compute() -> None:
+    """Imports pyarrow.compute, which would wrap and document 280 functions, so that it wraps a
+    function when it is first asked for."""
+    import pyarrow._compute as kernels
+
+    of_docstrings = ModuleType("docscrape")
+    of_docstrings.NumpyDocString = lambda _: {"Parameters": ()}  # type: ignore[attr-defined]
+    sys.modules["pyarrow.vendored.docscrape"] = of_docstrings
+    registry = kernels.function_registry()
+    kernels.function_registry = lambda: _Functions(registry)
+    try:
+        import pyarrow.compute as pc
+
+        options_of, wrapper_of = pc._get_options_class, pc._make_generic_wrapper
+    except (AttributeError, KeyError):  # a pyarrow that does it otherwise
+        del sys.modules["pyarrow.vendored.docscrape"], sys.modules["pyarrow.compute"]
+        return
+    finally:
+        kernels.function_registry = lambda: registry
+
+    def wrapped(name: str) -> Any:
+        try:
+            function = registry.get_function({"and_": "and", "or_": "or"}.get(name, name))
+        except KeyError:
+            raise AttributeError(f"module 'pyarrow.compute' has no attribute {name!r}") from None
+        setattr(pc, name, wrapper_of(name, function, options_of(function), function.arity))
+        return getattr(pc, name)
+
+    pc.__getattr__ = wrapped
 
 
 OWN_PROCESS: list[bool] = []  # filled by ``main``, when it runs for the arguments of the process
@@ -187,7 +257,7 @@ def names_file(out: Path) -> bool:
     """Whether a path has the name of a file, and no folder of that name exists."""
     if out.is_dir() or out == STDOUT:
         return False
-    from neardup.documents.file_paths import FORMATS, is_known, named_format
+    from neardup.documents.file_formats import FORMATS, is_known, named_format
 
     if (is_known(out) and named_format(out)[0] not in FORMATS) or out.suffix.lower() in _OTHERS:
         raise UsageError(

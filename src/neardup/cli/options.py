@@ -410,11 +410,13 @@ def settings_from(options: dict[str, Any]) -> Settings:
     """Takes the options that are settings out of ``options``; a command may have only some of
     them. Refuses a wrong value before anything heavy is loaded."""
     from neardup.methods.registry import parse_assignments
-    from neardup.papers.recipe import read_recipe
     from neardup.settings import Settings, refuse_early
 
-    recipe = options.pop("recipe")
-    base = read_recipe(recipe) if recipe else {}
+    base = {}
+    if recipe := options.pop("recipe"):
+        from neardup.papers.recipe import read_recipe
+
+        base = read_recipe(recipe)
     assignments = options.pop("assignments")
     parameters = parse_assignments(assignments) if assignments else {}
     if files := options.pop("boilerplate", ()):

@@ -126,7 +126,7 @@ def _collection(inputs: tuple[str, ...], options: dict[str, Any]) -> Collection:
 def texts_of(inputs: tuple[str, ...], options: dict[str, Any]) -> Collection:
     """As ``_collection``, but a file of no known format is one text."""
     from neardup.documents.collection import Collection
-    from neardup.documents.file_paths import is_known
+    from neardup.documents.file_formats import is_known
     from neardup.documents.single_file import FileSource
 
     plain = [path for path in inputs if Path(path).is_file() and not is_known(Path(path))]

@@ -10,23 +10,23 @@ from __future__ import annotations
 import tempfile
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import itemgetter
 from typing import IO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from neardup.classes import dataclass
 from neardup.documents import pieces as sampling
 from neardup.documents.columns import Chunk, Columns, LostChunk, Mask, Rejected
 from neardup.documents.lost import Watch, lost_from_here
 from neardup.documents.open_files import OpenFiles, OverLimitError, TooLong, block_size
 from neardup.documents.pieces import Piece, Start, Trial
 from neardup.documents.remote import Place
-from neardup.documents.source import Source
+from neardup.documents.source import LineWriter, Source
 from neardup.documents.streams import CHUNK_BYTES, fault_of, open_binary, unreadable
 
-_EVERY_DOCUMENT = np.ones(CHUNK_BYTES, np.bool_)
 _HEAD_BYTES = 1 << 20  # enough to estimate the length of a document
 
 
@@ -37,31 +37,6 @@ class Selection(NamedTuple):
     data: bytes
     documents: int
     last_kept: bool
-
-
-class LineWriter:
-    """Joins the lines of several files. A missing last newline is added only if a line follows, and
-    a byte order mark is allowed only at the very start."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-        self.started = False
-        self._open_line = False
-        self._new_file = True
-
-    def write(self, data: bytes) -> None:
-        if not data:
-            return
-        if self.started and self._new_file:
-            data = data.removeprefix(b"\xef\xbb\xbf")
-        if self._open_line:
-            self._stream.write(b"\n")
-        self._stream.write(data)
-        self._open_line = not data.endswith(b"\n")
-        self.started, self._new_file = True, False
-
-    def end_file(self) -> None:
-        self._new_file = True
 
 
 @dataclass
@@ -76,6 +51,7 @@ class BlockSource(Source):
     files: OpenFiles = field(default_factory=OpenFiles)
     _marks: list[tuple[int, int]] = field(default_factory=list)
     _lost: Rejected | None = field(default=None, init=False)
+    is_file = True
 
     # Each format defines what a document is:
 
@@ -213,6 +189,10 @@ class BlockSource(Source):
     def size(self) -> float:
         return self.path.stat().st_size
 
+    @property
+    def plain_size(self) -> float | None:
+        return self.size() if self.codec is None else None
+
     def document_size(self) -> float:
         if self.codec:
             return 0.0
@@ -257,9 +237,10 @@ class BlockSource(Source):
         """Writes into a nameless file."""
         with self.files.stream(self.path) as raw, tempfile.TemporaryFile() as file:
             stream, read = sampling.unpacking(raw, self.codec), 0
+            every = np.ones(CHUNK_BYTES, np.bool_)
             with sampling.packing(file, self.codec) as out:
                 for data in self.whole(stream, sampling.piece_of(limit)):
-                    out.write(self.select(data, _EVERY_DOCUMENT, 2, last_kept=True).data)
+                    out.write(self.select(data, every, 2, last_kept=True).data)
                     read += len(data)
                     if read >= limit:
                         break

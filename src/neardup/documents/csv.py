@@ -296,6 +296,14 @@ class CsvSource(BlockSource):
         columns = [as_utf8(records.array(i, whole), self.encoding) for i in range(len(names))]
         return pa.Table.from_arrays([strings(column) for column in columns], names=names)
 
+    def check_together(self, sources: Sequence[CsvSource]) -> None:
+        for source in sources:
+            if source.header[1:] != self.header[1:]:
+                raise InputError(
+                    f"{self.file} and {source.file} cannot be one kept file: their headers differ.",
+                    hint="give the files the same columns in the same order, or run them apart.",
+                )
+
     def check(self, columns: Columns) -> None:
         """Refuses columns that the header does not have, or more than once."""
         names = self.header.names
@@ -334,14 +342,3 @@ def _texts_in(batch: DocumentBatch, rows: Sequence[int]) -> dict[int, str]:
     place = pc.index_in(pa.array(rows, pa.int64()), batch.records.column("row"))
     texts = batch.records.column("text").take(place).to_pylist()
     return {row: text or "" for row, text in zip(rows, texts, strict=True)}
-
-
-def check_headers(sources: Sequence[CsvSource]) -> None:
-    """Raises an error if files that will be one kept file have different columns."""
-    first, *others = sources
-    for source in others:
-        if source.header[1:] != first.header[1:]:
-            raise InputError(
-                f"{first.file} and {source.file} cannot be one kept file: their headers differ.",
-                hint="give the files the same columns in the same order, or run them apart.",
-            )

@@ -11,16 +11,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any, ClassVar, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native, schema
+from neardup.classes import dataclass
 from neardup.documents.block_source import BlockSource, Selection
 from neardup.documents.columns import (
     Chunk,
@@ -281,7 +281,7 @@ def text_reason(name: str, kind: str) -> str:
 
 @dataclass
 class JsonlSource(BlockSource):
-    form: ClassVar[str] = "jsonl"
+    has_header = False
 
     def whole(self, stream: IO[bytes], size: int) -> Iterator[bytes]:
         return whole_lines(stream, size, self.files.limits)

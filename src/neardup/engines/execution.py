@@ -227,7 +227,7 @@ def make_result(
 def _inputs(collection: Collection) -> list[dict[str, str] | None]:
     """The inputs as the user named them, with their absolute paths; None for inputs that cannot be
     read again."""
-    addresses = (getattr(source, "again", None) for source in collection.sources)
+    addresses = (source.again for source in collection.sources)
     places = [
         _from_anywhere(path) if path else again
         for path, again in zip(collection.paths, addresses, strict=True)

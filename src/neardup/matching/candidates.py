@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup import _native
+from neardup.classes import dataclass
 from neardup.matching.evidence import EvidenceStore, Pairs
 from neardup.methods.base import Prepared
 from neardup.methods.meeting import SPREAD

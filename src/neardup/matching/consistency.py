@@ -17,7 +17,6 @@ changes one runs ``make quality``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +32,7 @@ from neardup.artefacts.calibration import (
     Curve,
     Expected,
 )
+from neardup.classes import dataclass
 from neardup.matching.evidence import Pairs
 from neardup.schema import Array
 

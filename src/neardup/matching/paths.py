@@ -14,13 +14,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
 from neardup import _native
+from neardup.classes import dataclass
 from neardup.matching.candidates import (
     Candidates,
     Groups,

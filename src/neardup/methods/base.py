@@ -16,7 +16,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -24,6 +24,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.artefacts.artefact import Artefacts, Need
+from neardup.classes import dataclass
 from neardup.methods.meeting import Meeting
 from neardup.schema import Array, Ragged
 

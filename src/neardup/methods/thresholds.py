@@ -10,9 +10,9 @@ all higher ones.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from neardup.classes import dataclass
 from neardup.errors import SettingsError
 from neardup.methods import registry
 from neardup.methods.base import Method

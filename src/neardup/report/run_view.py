@@ -150,9 +150,9 @@ def _words(run: Run) -> Text | None:
 
 
 def _values(run: Run, ids: Several[str], named: str | None, usual: str) -> dict[str, str]:
-    """No archive is unpacked again for a guess."""
+    """No compressed file and no Parquet column is unpacked again for a guess."""
     sources = run.result.collection().sources
-    if not named and any(getattr(source, "codec", None) for source in sources):
+    if not named and any(source.codec or source.form == "parquet" for source in sources):
         return {}
     try:
         return values_of(run.result, ids, named or usual)

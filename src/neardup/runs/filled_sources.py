@@ -26,6 +26,7 @@ from neardup.documents.arrow import ArrowSource
 from neardup.documents.block_source import Selection
 from neardup.documents.columns import Mask, mask_for
 from neardup.documents.csv import CsvSource, Header
+from neardup.documents.encodings import decoded
 from neardup.documents.folder import FolderSource
 from neardup.documents.folder_entries import Entry
 from neardup.documents.jsonl import JsonlSource, parsed_lines
@@ -34,7 +35,6 @@ from neardup.documents.memory_tables import TableSource
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.single_file import FileSource
 from neardup.documents.source import Source
-from neardup.documents.streams import decoded
 from neardup.runs.annotated_sources import annotated_line, with_values
 
 _MARK = b"\xef\xbb\xbf"

@@ -364,7 +364,7 @@ def _limits(settings: dict[str, Any]) -> Limits | None:
 def _expecting(collection: Collection, rejected: pa.Table) -> Collection:
     """The collection, in which exactly the rows that the run rejected may be unreadable."""
     for source in collection.sources:
-        if watch := getattr(source, "watch", None):
+        if watch := source.watch:
             rows = rejected.filter(pc.equal(rejected["file"], source.file))["row"]
             watch.expect(rows.to_pylist())
     return collection

@@ -157,7 +157,7 @@ def _chunks(inputs: Sequence[tuple[Collection, Columns]]) -> Iterator[Chunk]:
 
 def untouched(source: Any) -> Any:
     """A copy with a watch of its own: what was noted when documents were taken in must stay."""
-    return replace(source, watch=Watch()) if hasattr(source, "watch") else source
+    return replace(source, watch=Watch()) if source.watch else source
 
 
 REFERENCE = "ref:"  # what the id of a reference document begins with

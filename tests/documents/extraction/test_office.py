@@ -22,9 +22,10 @@ from documents.extraction.office_files import (
 from documents.extraction.test_pdf import pdf
 from documents.pages import ARTICLE, OTHER, plain_skin
 from neardup.documents.extraction.office import LARGEST, OLE
-from neardup.documents.extraction.page import DOCX, EPUB, ODF, PPTX, RTF, Extracted, Page
+from neardup.documents.extraction.page import Extracted, Page
 from neardup.documents.extraction.rtf import DEEPEST
 from neardup.documents.extraction.worker import extract
+from neardup.documents.file_formats import DOCX, EPUB, ODF, PPTX, RTF
 
 META = ("Harbour", "Ada Brown", "2024-03-05")
 

@@ -57,7 +57,8 @@ def execute(
     resume: Path | None = None,
 ) -> Result:
     """``resume`` is the folder of a journal, by which an interrupted run goes on."""
-    collection = collection.limited(plan.limit)
+    if collection.limit != plan.limit:
+        collection = collection.limited(plan.limit)
     fields = plan.policy.fields or () if plan.policy else ()
     if plan.keep.columns or fields:  # every file must have them, before work starts
         collection.check_columns(plan.columns, [n for n in fields if n not in OURS])

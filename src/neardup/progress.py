@@ -11,8 +11,10 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
+
+from neardup.classes import dataclass
 
 LOG = logging.getLogger("neardup")
 LOG.addHandler(logging.NullHandler())  # otherwise Python prints warnings

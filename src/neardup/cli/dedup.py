@@ -10,12 +10,12 @@ import functools
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from neardup.classes import dataclass
 from neardup.cli import options as shared
 from neardup.cli import summary
 from neardup.cli.command import (

@@ -12,7 +12,6 @@ exchanged, the direction is reversed, and kind and confidence stay the same.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import _native
+from neardup.classes import dataclass
 from neardup.schema import DIRECTIONS, KINDS, Array, Ragged
 from neardup.text.alignment import native_settings
 from neardup.text.text_options import Text

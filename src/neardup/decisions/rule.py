@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import _native
+from neardup.classes import dataclass
 from neardup.matching.candidates import MOST_COMPARED, Groups
 from neardup.matching.evidence import Pairs
 from neardup.methods.base import FLAGS, TOO_SHORT, Method

@@ -11,7 +11,7 @@ import os
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup import _native
+from neardup.classes import dataclass
 from neardup.errors import DataError
 from neardup.methods.base import Comparisons, Method, Scores
 from neardup.schema import Array, Ragged, offsets_of

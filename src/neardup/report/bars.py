@@ -7,10 +7,10 @@ readable. A count that is not zero is always seen. The numbers stand beside ever
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from neardup.classes import dataclass
 from neardup.report.html_page import Html, html
 
 LEAST = 0.4  # percent: what is not nothing must be seen

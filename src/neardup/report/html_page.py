@@ -12,11 +12,11 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
+from neardup.classes import dataclass
 from neardup.wording import LONGEST_NAME, shortened, visible
 
 LONGEST_PATH = 40

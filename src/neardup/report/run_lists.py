@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import re
 import shlex
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
+from neardup.classes import dataclass
 from neardup.decisions.kinds import kind_phrase
 from neardup.report.bars import bar
 from neardup.report.html_page import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection as Several
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
+from neardup.classes import dataclass
 from neardup.decisions.order import plain
 from neardup.documents.columns import Columns
 from neardup.documents.lost import check_unchanged

@@ -20,10 +20,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
+from neardup.classes import dataclass
 from neardup.report.html_page import Table, folded, html, page, table_html
 from neardup.schema import DUPLICATE
 from neardup.text.alignment import Alignment, Passage, Span
@@ -63,8 +64,7 @@ class Fold(NamedTuple):
         return self.a.begin, self.b.begin
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """What stands level: the pieces of either text, in order."""
 
     a: tuple[Piece, ...]

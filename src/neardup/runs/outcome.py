@@ -5,10 +5,9 @@ All engines produce these, and the tables of a run are made from them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pyarrow as pa
 
+from neardup.classes import dataclass
 from neardup.decisions.rule import Decided
 from neardup.documents.clashes import Shared
 from neardup.documents.columns import Rejected

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ import pyarrow.compute as pc
 
 from neardup import schema
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
+from neardup.classes import dataclass
 from neardup.documents.collection import Collection
 from neardup.errors import DataError, NeardupError, SettingsError
 from neardup.methods import registry

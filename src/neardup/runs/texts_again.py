@@ -10,7 +10,7 @@ out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
+from neardup.classes import dataclass
 from neardup.documents.clashes import labels_of
 from neardup.documents.collection import Collection, collect_inputs
 from neardup.documents.columns import Chunk, Columns, DocumentBatch

@@ -19,13 +19,14 @@ from __future__ import annotations
 import functools
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup.artefacts.calibration import UNLIKE, Calibration
+from neardup.classes import dataclass
 from neardup.decisions.clusters import average_clusters, components
 from neardup.decisions.kinds import by_digests
 from neardup.decisions.order import check_preferred, group_codes

@@ -22,7 +22,7 @@ built on this one, decide alike.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,6 +38,7 @@ from neardup.artefacts.calibration import (
     Calibration,
     sorted_pairs,
 )
+from neardup.classes import dataclass
 from neardup.documents.collection import Collection
 from neardup.errors import InputError
 from neardup.matching import consistency

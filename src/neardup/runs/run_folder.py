@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -146,7 +146,8 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
     try:
         if info["settings"].get("policy"):
             write_table(result.actions, folder / ACTIONS)
-        with _signatures_beside(result, folder / SIGNATURES, workers):
+        write = result.signatures
+        with _signatures_beside(write, folder / SIGNATURES, workers) if write else nullcontext():
             info |= _written_kept(result, folder) if kept else {}
     except (ChangedError, StoreError, UnreadableError) as error:
         if draft.journal.exists():
@@ -183,17 +184,14 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
 
 
 @contextmanager
-def _signatures_beside(result: Result, path: Path, workers: int) -> Iterator[None]:
+def _signatures_beside(write: Callable[[Path], None], path: Path, workers: int) -> Iterator[None]:
     """Writes what a next run needs; with a second worker, while the kept documents are written."""
-    if not result.signatures:
-        yield
-        return
     with ThreadPoolExecutor(1) as second:
-        written = second.submit(result.signatures, path) if workers > 1 else None
+        written = second.submit(write, path) if workers > 1 else None
         try:
             yield
         finally:
-            written.result() if written else result.signatures(path)
+            written.result() if written else write(path)
 
 
 def _publish(draft: Draft) -> None:

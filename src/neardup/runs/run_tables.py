@@ -22,7 +22,7 @@ from neardup.decisions.rule import notes, reasons, with_notes
 from neardup.documents.collection import Collection
 from neardup.documents.columns import Columns
 from neardup.matching.evidence import Pairs
-from neardup.methods.base import FLAGS, Method
+from neardup.methods.base import FLAGS, TOO_SHORT, Method
 from neardup.runs.outcome import Outcome
 from neardup.runs.texts_again import Keys, Means, TextsAgain, place_keys, places, reread
 from neardup.schema import DUPLICATE, KINDS, Array, offsets_of, slices_of
@@ -35,9 +35,9 @@ DECISIONS = (schema.KEPT, schema.DUPLICATE, schema.REJECTED)
 
 def decisions_table(outcome: Outcome, method: Method, kinds: PairKinds | None = None) -> pa.Table:
     """Every input document once, in input order."""
-    accepted = _accepted(outcome, method, kinds).slice(outcome.refs)
-    rejected = _rejected(outcome)
-    both = pa.concat_tables([accepted, rejected])
+    both = _accepted(outcome, method, kinds).slice(outcome.refs)
+    if outcome.intake.rejected:
+        both = pa.concat_tables([both, _rejected(outcome)])
     positions = outcome.intake.position[outcome.refs :]
     position = np.concatenate([positions, outcome.intake.rejected_position])
     if np.array_equal(position, np.arange(len(position))):
@@ -63,7 +63,8 @@ def _accepted(outcome: Outcome, method: Method, kinds: PairKinds | None) -> pa.T
         intake.prepared.too_short,
         method,
     )
-    columns["reason"] = with_notes(columns["reason"], notes(intake.prepared.flags))
+    if (flags := intake.prepared.flags & ~np.uint8(TOO_SHORT)).any():
+        columns["reason"] = with_notes(columns["reason"], notes(flags))
     return pa.table(columns, schema=schema.DECISIONS)
 
 

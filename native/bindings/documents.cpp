@@ -68,6 +68,16 @@ nb::tuple select_lines(nb::bytes chunk, In<uint8_t> keep, bool start_of_file, bo
     return nb::make_tuple(kept, out.documents, out.last_kept);
 }
 
+Out<uint32_t> line_starts(nb::bytes chunk) {
+    const std::string_view bytes = view(chunk);
+    std::vector<uint32_t> starts;
+    {
+        nb::gil_scoped_release release;
+        starts = neardup::line_starts(bytes);
+    }
+    return give(std::move(starts));
+}
+
 int64_t count_lines(nb::bytes chunk) {
     const std::string_view bytes = view(chunk);
     nb::gil_scoped_release release;
@@ -82,5 +92,6 @@ void bind_documents(nb::module_ &m) {
     m.def("whole_csv_records", &whole_csv_records, nb::arg("chunk"), nb::arg("delimiter"));
     m.def("select_lines", &select_lines, nb::arg("chunk"), nb::arg("keep"), nb::arg("start_of_file") = false,
           nb::arg("previous_kept") = true);
+    m.def("line_starts", &line_starts, nb::arg("chunk"));
     m.def("count_lines", &count_lines, nb::arg("chunk"));
 }

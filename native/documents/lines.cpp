@@ -33,6 +33,17 @@ int64_t count_lines(std::string_view chunk) {
     return newlines + (!chunk.empty() && chunk.back() != '\n');
 }
 
+std::vector<uint32_t> line_starts(std::string_view chunk) {
+    std::vector<uint32_t> starts;
+    const char *const end = chunk.data() + chunk.size();
+    for (const char *p = chunk.data(); p < end;) {
+        starts.push_back(static_cast<uint32_t>(p - chunk.data()));
+        const auto *newline = static_cast<const char *>(std::memchr(p, '\n', static_cast<size_t>(end - p)));
+        p = newline ? newline + 1 : end;
+    }
+    return starts;
+}
+
 Selection select_lines(std::string_view chunk, std::span<const uint8_t> keep, bool start_of_file,
                        bool previous_kept) {
     Selection out;

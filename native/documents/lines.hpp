@@ -9,6 +9,7 @@
 #include <cstring>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "documents/buffer.hpp"
 
@@ -43,6 +44,9 @@ inline Line line_at(const char *p, const char *end, bool start_of_file) {
 }
 
 int64_t count_lines(std::string_view chunk);
+
+// Where each line begins; the chunk is shorter than 4 GB.
+std::vector<uint32_t> line_starts(std::string_view chunk);
 
 struct Selection {
     Buffer bytes;

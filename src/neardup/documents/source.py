@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from neardup.documents.columns import Chunk, Columns, DocumentBatch, Mask
 from neardup.documents.pieces import Piece, Trial
 from neardup.errors import UsageError
+from neardup.schema import Array
 
 
 class Source:
@@ -32,6 +33,11 @@ class Source:
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
         """All documents in order. Making a chunk is cheap and bounded."""
         raise NotImplementedError
+
+    def chunks_at(self, rows: Array, columns: Columns) -> Iterator[Chunk]:
+        """The documents of some rows, which are sorted and distinct, and of others where that is
+        as fast. Numbers of rows are not to be relied on."""
+        return self.chunks(columns) if len(rows) else iter(())
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
         """Reads the texts of some rows again; that of a rejected row is empty."""

@@ -11,8 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "documents/buffer.hpp"
-
 namespace neardup {
 
 struct Line {
@@ -49,10 +47,9 @@ int64_t count_lines(std::string_view chunk);
 std::vector<uint32_t> line_starts(std::string_view chunk);
 
 struct Selection {
-    Buffer bytes;
-    int64_t documents = 0;  // lines that are not blank, kept or not
+    std::vector<std::string_view> runs;  // adjacent kept lines, parts of the chunk
+    int64_t documents = 0;               // lines that are not blank, kept or not
     bool last_kept = true;
-    bool whole = false;  // all lines are kept: `bytes` is empty, the chunk has them
 };
 
 // The kept lines, unchanged. `keep` has one entry per document; documents beyond it are not kept. A blank line is kept if

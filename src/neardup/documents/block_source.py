@@ -8,6 +8,7 @@ row), so that a few rows are read without the bytes between them.
 
 from __future__ import annotations
 
+import io
 import tempfile
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -31,8 +32,7 @@ from neardup.schema import Array
 
 _EVERY_DOCUMENT = np.ones(CHUNK_BYTES, np.bool_)
 _HEAD_BYTES = 1 << 20  # enough to estimate the length of a document
-_GAP_BYTES = 1 << 15  # between two rows that are read at once: a further call costs as much
-_FEW = 0.7  # of the bytes of a file; if more are wanted, the whole file is read faster
+_CALL_BYTES = 1 << 12  # that are read and parsed in the time of one call for a row
 
 
 class Selection(NamedTuple):
@@ -196,12 +196,12 @@ class BlockSource(Source):
         return self.chunk(data, first_row, columns)
 
     def _few(self, rows: Array) -> bool:
-        """Whether to read these rows alone, which are sorted and distinct."""
+        """Whether reading these rows alone costs less than reading the file."""
         blocks = list(self._marked(rows))
         known = sum(len(some) for _, some in blocks)
-        wanted = sum(int((np.diff(m.edges)[some - m.row]).sum()) for m, some in blocks)
+        wanted = sum(int(np.diff(mark.edges)[some - mark.row].sum()) for mark, some in blocks)
         whole = sum(int(mark.edges[-1]) for mark in self._marks if len(mark.edges))
-        return known == len(rows) and wanted < _FEW * whole
+        return known == len(rows) and wanted + _CALL_BYTES * len(rows) < whole
 
     def _marked(self, rows: Array) -> Iterator[tuple[Mark, Array]]:
         """Blocks with those of the rows whose place in it is known."""
@@ -215,10 +215,13 @@ class BlockSource(Source):
     def _rows_alone(self, rows: Array) -> Iterator[tuple[Array, bytes]]:
         """The bytes of the rows whose place is known, block by block. If the file has changed, they
         are other bytes; callers compare digests of texts."""
+        blocks = list(self._marked(rows))
+        if not blocks:
+            return
         try:
             with self.files.raw(self.path) as raw:
-                for mark, some in self._marked(rows):
-                    yield some, b"".join(_parts(raw, mark, some - mark.row))
+                for mark, some in blocks:
+                    yield some, _joined(raw, mark, some - mark.row)
         except OSError as error:
             raise unreadable(self.path, error) from error
 
@@ -237,6 +240,8 @@ class BlockSource(Source):
             if self.count(data) == len(some):  # else the file has changed
                 found = self.texts_in(data, first, [*range(first, first + len(some))], columns)
                 texts |= zip(some.tolist(), found.values(), strict=True)
+        if texts:
+            self.watch.check(self.path, self.file)
         return texts
 
     def _texts_near(self, wanted: int, rows: set[int], columns: Columns) -> dict[int, str]:
@@ -341,13 +346,16 @@ class BlockSource(Source):
             return Trial(raw.tell() / max(1.0, self.size()), file.tell())
 
 
-def _parts(raw: IO[bytes], mark: Mark, numbers: Array) -> Iterator[bytes]:
-    """Some rows of a block, which are numbered from 0 here."""
-    begins, ends = mark.edges[numbers].astype(np.int64), mark.edges[numbers + 1].astype(np.int64)
-    apart = np.flatnonzero(begins[1:] - ends[:-1] > _GAP_BYTES) + 1
-    for begin, end in zip(np.split(begins, apart), np.split(ends, apart), strict=True):
-        first = int(begin[0])
-        raw.seek(mark.offset + first)
-        data = raw.read(int(end[-1]) - first)
-        spans = zip((begin - first).tolist(), (end - first).tolist(), strict=True)
-        yield from (data[i:j] for i, j in spans)
+def _joined(raw: io.RawIOBase, mark: Mark, numbers: Array) -> bytes:
+    """Some rows of a block, which are numbered from 0 here; adjacent ones are read at once."""
+    first = np.flatnonzero(np.diff(numbers, prepend=-2) != 1)
+    begins, ends = mark.edges[numbers], mark.edges[numbers + 1]
+    buffer, at = (
+        memoryview(bytearray(int(ends.sum(dtype=np.int64) - begins.sum(dtype=np.int64)))),
+        0,
+    )
+    runs = zip(begins[first].tolist(), ends[[*first[1:] - 1, -1]].tolist(), strict=True)
+    for begin, end in runs:
+        raw.seek(mark.offset + begin)
+        at += raw.readinto(buffer[at : at + end - begin]) or 0
+    return bytes(buffer[:at])

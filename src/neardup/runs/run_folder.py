@@ -32,6 +32,7 @@ from neardup.documents.kept import outputs_of
 from neardup.documents.lost import damaged_kept
 from neardup.documents.open_files import Limits
 from neardup.documents.remote import Place, address_of
+from neardup.documents.streams import digesting
 from neardup.draft import Draft, refuse_filled
 from neardup.errors import (
     ChangedError,
@@ -50,7 +51,14 @@ from neardup.methods import registry
 from neardup.report.html_page import write_page
 from neardup.report.run_report import REPORT, run_page
 from neardup.report.run_view import Run
-from neardup.runs.checksums import CHECKSUMS, Checksums, damaged, read_table, write_checksums
+from neardup.runs.checksums import (
+    CHECKSUMS,
+    Checksums,
+    damaged,
+    digests_of,
+    read_table,
+    write_checksums,
+)
 from neardup.runs.export import ENDINGS, write_export
 from neardup.runs.kept_names import KEPT_OF
 from neardup.runs.result import Result
@@ -143,10 +151,11 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
     spare_applied(draft.folder)
     folder, fault = draft.path, None
     info = {**result.info, "format": FORMAT}
+    digests: dict[Path, str] = {}
     try:
         if info["settings"].get("policy"):
             write_table(result.actions, folder / ACTIONS)
-        with _signatures_beside(result, folder / SIGNATURES):
+        with _signatures_beside(result, folder / SIGNATURES), digesting() as digests:
             info |= _written_kept(result, folder) if kept else {}
     except (ChangedError, StoreError, UnreadableError) as error:
         if draft.journal.exists():
@@ -172,7 +181,8 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
     write_page(folder / REPORT, run_page(Run(result, info)))
     described = json.dumps(info, indent=2, ensure_ascii=False) + "\n"
     names = [*_FILES, *info.get("kept_files", [])]
-    write_checksums(folder, names, {RUN: described.encode()}, workers=_workers(result))
+    checksums = digests_of(folder, names, digests, workers=_workers(result))
+    write_checksums(folder, more={RUN: described.encode()}, known=checksums)
     write_text(folder / RUN, described)
     _publish(draft)
     if fault:

@@ -223,9 +223,13 @@ void csv_records(const Input &in, Digest &out) {
 void lines(const Input &in, Digest &out) {
     const std::vector<uint8_t> all(in.bytes.size() + 1, 1), some(in.bytes.size() / 2, in.settings & 1);
     const auto whole = select_lines(in.bytes, all, in.flag(0), true);
-    need(whole.bytes.view() == in.bytes, "keeping every line changes bytes");
+    need(in.bytes.empty() ? whole.runs.empty() : whole.runs.size() == 1 && whole.runs[0] == in.bytes,
+         "keeping every line changes bytes");
     const auto part = select_lines(in.bytes, some, in.flag(0), in.flag(1));
-    out.add(part.bytes.data(), part.bytes.size()), out.add(static_cast<uint64_t>(count_lines(in.bytes)));
+    for (const auto run : part.runs) out.add(run.data(), run.size());
+    const auto starts = line_starts(in.bytes);
+    need(static_cast<int64_t>(starts.size()) == count_lines(in.bytes), "a line without a start");
+    out.add(starts);
 }
 
 void ids(const Input &in, Digest &out) {

@@ -32,6 +32,7 @@ from neardup.documents.kept import outputs_of
 from neardup.documents.lost import damaged_kept
 from neardup.documents.open_files import Limits
 from neardup.documents.remote import Place, address_of
+from neardup.documents.streams import digesting
 from neardup.draft import Draft, refuse_filled
 from neardup.errors import (
     ChangedError,
@@ -49,7 +50,14 @@ from neardup.files import locked, whole_file, write_text
 from neardup.methods import registry
 from neardup.report.run_report import REPORT, run_page
 from neardup.report.run_view import Run
-from neardup.runs.checksums import CHECKSUMS, Checksums, damaged, read_table, write_checksums
+from neardup.runs.checksums import (
+    CHECKSUMS,
+    Checksums,
+    damaged,
+    digests_of,
+    read_table,
+    write_checksums,
+)
 from neardup.runs.export import ENDINGS, write_export
 from neardup.runs.kept_names import KEPT_OF
 from neardup.runs.result import Result
@@ -142,12 +150,15 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
     spare_applied(draft.folder)
     folder, fault = draft.path, None
     info = {**result.info, "format": FORMAT}
-    workers = info["settings"].get("workers") or 1
+    workers, digests = info["settings"].get("workers") or 1, dict[Path, str]()
     try:
         if info["settings"].get("policy"):
             write_table(result.actions, folder / ACTIONS)
         write = result.signatures
-        with _signatures_beside(write, folder / SIGNATURES, workers) if write else nullcontext():
+        signing = (
+            _signatures_beside(write, folder / SIGNATURES, workers) if write else nullcontext()
+        )
+        with signing, digesting() as digests:
             info |= _written_kept(result, folder) if kept else {}
     except (ChangedError, StoreError, UnreadableError) as error:
         if draft.journal.exists():
@@ -173,7 +184,8 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
     write_text(folder / REPORT, run_page(Run(result, info)))
     described = json.dumps(info, indent=2, ensure_ascii=False) + "\n"
     names = [*_FILES, *info.get("kept_files", [])]
-    write_checksums(folder, names, {RUN: described.encode()}, workers=workers)
+    checksums = digests_of(folder, names, digests, workers=workers)
+    write_checksums(folder, more={RUN: described.encode()}, known=checksums)
     write_text(folder / RUN, described)
     _publish(draft)
     if fault:

@@ -7,7 +7,7 @@ aligned. What cannot be read again has no kind; no run fails for it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,16 @@ from neardup.documents.columns import Columns
 from neardup.matching.evidence import Pairs
 from neardup.methods.base import FLAGS, TOO_SHORT, Method
 from neardup.runs.outcome import Outcome
-from neardup.runs.texts_again import Keys, Means, TextsAgain, place_keys, places, reread
+from neardup.runs.texts_again import (
+    Inputs,
+    Keys,
+    Means,
+    Rows,
+    TextsAgain,
+    place_keys,
+    places,
+    reread,
+)
 from neardup.schema import DUPLICATE, KINDS, Array, offsets_of, slices_of
 
 if TYPE_CHECKING:
@@ -216,7 +225,6 @@ def clusters_table(decisions: pa.Table) -> pa.Table:
 
 UNKNOWN = "unknown"  # among counts of kinds: duplicates that have none
 BLOCK_BYTES = 4 << 20  # of the texts of a block of pairs; a larger pair is a block of its own
-Inputs = Sequence[tuple[Collection, Columns]]
 
 
 @dataclass(frozen=True)
@@ -267,19 +275,25 @@ def kinds_by_place(result: Result, collection: Collection, a: Array, b: Array) -
 
 
 def kinds_of_texts(
-    names: Array, text: Array, a: Array, b: Array, inputs: Inputs, keys: Keys, means: Means
+    names: Array,
+    text: Array,
+    a: Array,
+    b: Array,
+    inputs: Inputs,
+    keys: Keys,
+    means: Means,
+    rows: Callable[[Array], Rows] | None = None,
 ) -> PairKinds:
-    """``names`` are the keys of the texts, sorted; ``text`` numbers those of documents."""
+    """``names`` are the keys of the texts, sorted; ``text`` numbers those of documents. ``rows``
+    returns where the texts with some keys were read before."""
     first, second = np.minimum(text[a], text[b]), np.maximum(text[a], text[b])
     pairs = np.unique(first * len(names) + second)
     first, second = np.divmod(pairs, max(len(names), 1))
     wanted, numbers = np.unique(np.concatenate([first, second]), return_inverse=True)
     if not len(pairs):
         return PairKinds(text, len(names), pairs, Kinds.none(0))
-    sizes = [collection.plain_size() for collection, _ in inputs]
-    whole = None if None in sizes else sum(size or 0 for size in sizes)
-    means.progress.stage("rereading", unit="documents", total_bytes=whole)
-    again = reread(names[wanted], inputs, keys, means)
+    means.progress.stage("rereading", len(wanted), unit="texts")
+    again = reread(names[wanted], inputs, keys, means, rows(names[wanted]) if rows else None)
     try:
         kinds = _aligned(again, numbers[: len(first)], numbers[len(first) :], means)
     finally:

@@ -288,7 +288,7 @@ def _margins(measures: Measures, parts: Parts) -> dict[str, Shares]:
     words = measures.words
     longer, shorter = (np.maximum(f(axis=1), 1.0) for f in (words.max, words.min))
     common = np.maximum(measures.shared / shorter - LITTLE, parts.misread / shorter - LITTLE)
-    contained = {name: _contained(measures, most) for name, most in LACKED.items()}
+    contained = _contained(measures)
     one_way = (parts.excerpt + parts.elaboration + parts.insertion) / total - ONE_WAY
     largest = np.maximum.reduce([parts.excerpt, parts.elaboration, parts.insertion])
     replaced = measures.of("replaced") + parts.misread + measures.sides("inside").min(axis=1)
@@ -337,22 +337,23 @@ def _one_block(measures: Measures) -> Shares:
     return np.asarray(np.minimum(block, own - APART))
 
 
-def _contained(measures: Measures, most: float) -> Shares:
-    """How clearly one text is contained in the other, which may lack the share ``most`` of it;
+def _contained(measures: Measures) -> dict[str, Shares]:
+    """For each kind that adds or leaves out text, how clearly one text is contained in the other;
     below 0 if it is not contained, or if the other text has hardly more words of its own."""
-    alone = measures.words - measures.shared[:, None]
-    inside = alone.argmin(axis=1)
-    least, more = alone.min(axis=1), alone.max(axis=1)
-    words = np.maximum(measures.words[np.arange(len(inside)), inside], 1.0)
-    return np.where(more > 2 * least, MOST * (1 - least / words / most), -1.0)
+    a, b = (measures.words - measures.shared[:, None]).T
+    least, words = np.minimum(a, b), np.where(b < a, measures.words[:, 1], measures.words[:, 0])
+    lacked, has_more = least / np.maximum(words, 1.0), np.maximum(a, b) > 2 * least
+    return {
+        name: np.where(has_more, MOST * (1 - lacked / most), -1.0) for name, most in LACKED.items()
+    }
 
 
 def _directions(measures: Measures, kind: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
     """Which text is contained in the other, for kinds that add or leave out text."""
-    inside = (measures.words - measures.shared[:, None]).argmin(axis=1)
     known = np.zeros(len(kind), np.bool_)
-    for name, most in LACKED.items():
-        known |= (kind == KINDS.index(name)) & (_contained(measures, most) >= 0)
+    for name, clear in _contained(measures).items():
+        known |= (kind == KINDS.index(name)) & (clear >= 0)
+    inside = measures.words[:, 1] < measures.words[:, 0]  # the shorter text lacks less
     return np.where(known, inside, NONE).astype(np.int8)
 
 
@@ -384,7 +385,8 @@ def aligned_kinds(texts: Ragged, a: Array, b: Array) -> Kinds:
 def _is_larger(texts: Ragged, a: Array, b: Array) -> Array:
     """Whether ``a`` is the longer text, or the one with the greater bytes if the lengths are equal.
     A pair is then measured in the same order, whichever text comes first."""
-    longer, equal = texts.lengths[a] > texts.lengths[b], texts.lengths[a] == texts.lengths[b]
-    for i in np.flatnonzero(equal).tolist():
+    lengths = texts.lengths
+    longer = lengths[a] > lengths[b]
+    for i in np.flatnonzero(lengths[a] == lengths[b]).tolist():
         longer[i] = texts[a[i]].tobytes() > texts[b[i]].tobytes()
     return np.asarray(longer)

@@ -312,9 +312,10 @@ void typography(const Input &in, Digest &out) {
         WrittenText text({reinterpret_cast<const char *>(in.texts.begin(d)), in.texts.length(d)});
         const auto size = static_cast<uint32_t>(in.texts.length(d)), from = std::min<uint32_t>(in.settings, size);
         const WrittenSide side{&text, from, size, 3, in.settings}, other{&text, 0, from, 3, 0};
-        const std::string read = letters(side.bytes()), plain = without_digits(read);
+        std::string read, plain;
+        letters(side.bytes(), read), without_digits(read, plain);
         out.add(read.data(), read.size()), out.add(plain.data(), plain.size());
-        out.add(static_cast<uint64_t>(more_characters(side, other))), out.add(letter_lines(side).size());
+        out.add(static_cast<uint64_t>(more_characters(side, other))), out.add(written_lines(side).size());
         out.add(static_cast<uint64_t>(begins_line(side) | ends_line(side) << 1 | begins_a_paragraph(side) << 2 |
                                       ends_a_paragraph(side) << 3 | whole_paragraphs(side) << 4));
         const MenuEntries menu = menu_entries(side.bytes());

@@ -109,6 +109,18 @@ def edited(words: Array, edits: int, seed: int) -> Array:
     return np.delete(np.insert(changed, added, 7), left_out)
 
 
+@pytest.mark.parametrize("apart", [0, 20, 40, 150, 400])
+@pytest.mark.parametrize("vocabulary", [30, 3000])
+def test_words_far_off_the_diagonal_are_shared(vocabulary: int, apart: int) -> None:
+    """Whatever the width of the band that is computed first."""
+    common, own = edited(text(550, vocabulary, 1), 60, 2), text(2 * apart, vocabulary, 3)
+    a, b = np.concatenate([own[:apart], common]), np.concatenate([common[::-1], own[apart:]])
+    for one in (b, np.concatenate([text(550, vocabulary, 1), own[apart:]])):
+        found = match(a, one, by_chance=True)
+        assert_sound(a, one, found)
+        assert found.words == LCSseq.similarity(a.tolist(), one.tolist())
+
+
 @pytest.mark.parametrize("edits", [5, 100, 1000])
 @pytest.mark.parametrize("vocabulary", [300, 30_000])
 def test_longer_texts_share_nearly_as_many(vocabulary: int, edits: int) -> None:

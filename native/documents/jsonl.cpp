@@ -359,6 +359,7 @@ class Scanner {
 Scan scan(std::string_view chunk, std::span<const std::string> fields, bool start_of_file) {
     Scan out;
     Scanner scanner(fields, out);
+    for (Field &field : out.fields) field.values.expect(chunk.size());
     const char *const end = chunk.data() + chunk.size();
     for (const char *p = chunk.data(); p < end;) {
         const Line line = line_at(p, end, start_of_file && p == chunk.data());

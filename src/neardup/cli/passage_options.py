@@ -98,6 +98,8 @@ search_options = shared.with_options(
 
 
 def passage_settings(options: dict[str, Any], **usual: Any) -> PassageSettings:
+    if not on_spark(options):  # Spark brings pandas along
+        load_arrow()
     from neardup.passages.search import settings_of
 
     names = ("min_words", "unit", "gap", "similarity", "keep", "text", "id", "date", "source")
@@ -216,10 +218,10 @@ def rejected_line(found: Passages) -> list[str]:
 def traced_documents(
     inputs: tuple[str, ...], against: tuple[str, ...], options: dict[str, Any], min_words: int
 ) -> Traces:
+    settings = passage_settings(options, min_words=min_words)
     from neardup.cli.terminal import progress_for
     from neardup.passages.provenance import traced
 
-    settings = passage_settings(options, min_words=min_words)
     documents = texts_of(inputs, options).limited(options["limit"])
     progress = progress_for(quiet=options["quiet"] or options["as_json"])
     try:

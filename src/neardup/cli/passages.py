@@ -64,9 +64,9 @@ def passages(
     if against:
         _contamination(inputs, target, against, options)
         return
+    settings, engine = passage_settings(options), search_engine(options)
     from neardup.passages.passage_tables import passages_of
 
-    settings, engine = passage_settings(options), search_engine(options)
     found = searched(
         inputs,
         target,

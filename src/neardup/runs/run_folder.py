@@ -32,6 +32,7 @@ from neardup.documents.kept import outputs_of
 from neardup.documents.lost import damaged_kept
 from neardup.documents.open_files import Limits
 from neardup.documents.remote import Place, address_of
+from neardup.documents.streams import writing
 from neardup.draft import Draft, refuse_filled
 from neardup.errors import (
     ChangedError,
@@ -381,8 +382,8 @@ def _rejected(decisions: pa.Table) -> pa.Table:
 
 
 def write_table(table: pa.Table, path: Path) -> None:
-    with whole_file(path) as part:
-        pq.write_table(table, part, compression="zstd")
+    with writing(path, None) as file:
+        pq.write_table(table, file, compression="zstd")
 
 
 def write_text(path: Path, text: str) -> None:

@@ -19,9 +19,11 @@ from neardup.wording import many
 
 if TYPE_CHECKING:
     from neardup.documents import Collection
+    from neardup.passages.passage_settings import PassageSettings
     from neardup.passages.passage_tables import Engine, Passages
-    from neardup.passages.provenance import Comparison, Library, Traces
-    from neardup.passages.search import Documents, PassageSettings, Workspace
+    from neardup.passages.provenance import Comparison, Library
+    from neardup.passages.search import Documents, Workspace
+    from neardup.passages.traces import Traces
     from neardup.progress import Progress
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -100,7 +102,7 @@ search_options = shared.with_options(
 def passage_settings(options: dict[str, Any], **usual: Any) -> PassageSettings:
     if not on_spark(options):  # Spark brings pandas along
         load_arrow()
-    from neardup.passages.search import settings_of
+    from neardup.passages.passage_settings import settings_of
 
     names = ("min_words", "unit", "gap", "similarity", "keep", "text", "id", "date", "source")
     given = {name: options.get(name) for name in (*names, "workers", "memory", "limit")}

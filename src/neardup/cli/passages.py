@@ -88,7 +88,7 @@ def _written() -> str:
 
 
 def _lines(found: Passages) -> list[str]:
-    from neardup.passages.passage_tables import CLASSES
+    from neardup.passages.passage_class import CLASSES
 
     counted = [f"{found.counts[f'class_{n}']:,} {n}" for n in CLASSES if found.counts[f"class_{n}"]]
     lines = [f"{found.sentence()}."]

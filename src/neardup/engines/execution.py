@@ -78,8 +78,8 @@ def with_boilerplate(collection: Collection, plan: Plan, progress: Progress) -> 
     """The plan with the texts that sources repeat, if its method asks for them."""
     if not plan.method.asks_boilerplate:
         return plan
+    from neardup.passages.passage_settings import PassageSettings
     from neardup.passages.passage_tables import passages_of
-    from neardup.passages.search import PassageSettings
 
     settings = PassageSettings(
         min_words=_STANDING_WORDS,

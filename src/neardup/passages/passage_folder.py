@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.draft import Draft
-from neardup.passages.passage_tables import CLASSES, Passages, context
+from neardup.passages.passage_class import CLASSES
+from neardup.passages.passage_tables import Passages, context
 from neardup.report.html_page import (
     Html,
     Share,

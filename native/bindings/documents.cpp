@@ -33,7 +33,7 @@ nb::tuple scan_jsonl(nb::bytes chunk, const std::vector<std::string> &fields, bo
     nb::list columns;
     for (auto &field : scan.fields) {
         columns.append(nb::make_tuple(give(std::move(field.types)), give(std::move(field.offsets)),
-                                      give_bytes(std::move(field.values))));
+                                      give_bytes(std::move(field.values)), give(std::move(field.places))));
     }
     return nb::make_tuple(give(std::move(scan.status)), give(std::move(scan.position)), columns);
 }

@@ -67,6 +67,7 @@ class Field(NamedTuple):
     types: npt.NDArray[np.uint8]
     offsets: npt.NDArray[np.int64]
     values: npt.NDArray[np.uint8]
+    places: npt.NDArray[np.int64]  # of each value in its line: the bytes from and to, two numbers
 
     def array(self) -> pa.Array:
         """The field as large_string without a copy; absent and null values are null."""

@@ -23,7 +23,7 @@ from typing import IO, Any, cast
 import pyarrow as pa
 
 from neardup.documents.encodings import wide_encoding
-from neardup.documents.open_files import Limits, OpenFiles, TooLong, shown
+from neardup.documents.open_files import LINE_BYTES, Limits, OpenFiles, TooLong, shown
 from neardup.documents.remote import Place
 from neardup.errors import InputError, UnreadableError
 from neardup.files import whole_file
@@ -296,8 +296,19 @@ def whole_lines(
 ) -> Iterator[bytes]:
     """Chunks of about ``size`` bytes that end where a line ends. A line that is incomplete because
     of a fault is left out; one above the limit is a chunk of its own, without its content."""
-    while block := stream.read(min(size, limits.document)):
+    size = min(size, limits.document)
+    while block := stream.read(_up_to_line_end(stream, size, limits)):
         yield from whole_block(block, stream, limits)
+
+
+def _up_to_line_end(stream: IO[bytes], size: int, limits: Limits) -> int:
+    """The bytes to read for a block that ends where a line ends, so that it need not be completed,
+    which copies it. Only a plain file can look ahead, and no line of it may be above the limit."""
+    line_end = getattr(getattr(stream, "raw", None), "line_end", None)
+    if line_end is None or size + LINE_BYTES > limits.document:
+        return size
+    place = stream.tell()
+    return int(line_end(place + size)) - place
 
 
 def whole_block(block: bytes, stream: IO[bytes], limits: Limits) -> Iterator[bytes]:

@@ -85,8 +85,8 @@ def execute(
 
 def with_boilerplate(collection: Collection, plan: Plan, progress: Progress) -> Plan:
     """The plan with the texts that sources repeat, for a method that asks for them."""
+    from neardup.passages.passage_settings import PassageSettings
     from neardup.passages.passage_tables import passages_of
-    from neardup.passages.search import PassageSettings
 
     settings = PassageSettings(
         min_words=_STANDING_WORDS,

@@ -32,7 +32,7 @@ from neardup.documents.kept import outputs_of
 from neardup.documents.lost import damaged_kept
 from neardup.documents.open_files import Limits
 from neardup.documents.remote import Place, address_of
-from neardup.documents.streams import digesting
+from neardup.documents.streams import digesting, writing
 from neardup.draft import Draft, refuse_filled
 from neardup.errors import (
     ChangedError,
@@ -387,8 +387,8 @@ def _rejected(decisions: pa.Table) -> pa.Table:
 
 
 def write_table(table: pa.Table, path: Path) -> None:
-    with whole_file(path) as part:
-        pq.write_table(table, part, compression="zstd")
+    with writing(path, None) as file:
+        pq.write_table(table, file, compression="zstd")
 
 
 def _write_artefacts(artefacts: Artefacts, folder: Path) -> None:

@@ -27,6 +27,13 @@ needs:
 	@test -e $(STAMP) || command -v $(FIRST) >/dev/null || { echo $(NO_PYTHON) >&2; exit 1; }
 	@test -e $(STAMP) || $(FIRST) tools/needs.py check
 
+# Where there is a compiler cache, a new clone does not compile again what an earlier one did.
+ifneq ($(shell command -v ccache),)
+$(STAMP): export CMAKE_CXX_COMPILER_LAUNCHER ?= ccache
+$(STAMP): export CCACHE_BASEDIR ?= $(CURDIR)
+$(STAMP): export CCACHE_NOHASHDIR ?= 1
+endif
+
 # setuptools: pyspark comes as a source package and is built here too. --no-compile: most of what is
 # installed is never imported.
 $(STAMP): $(NATIVE) | needs

@@ -164,7 +164,7 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
         limit=settings.limit,
         max_pairs=settings.max_pairs,
         strict=settings.strict,
-        against=as_paths(settings.against),
+        against=as_paths(settings.against) if settings.against else (),
         signatures=settings.signatures,
         # Components of some of the pairs would be neither these nor those clusters.
         every_pair=every_pair or settings.clusters != "rule",

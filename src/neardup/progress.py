@@ -155,3 +155,8 @@ class Logged(Silent):
     def finish(self) -> None:
         self.begin(None)
         self._progress.finish()
+
+
+def logged(progress: Progress) -> Progress:
+    """The same progress, which also logs each stage if anybody reads the log."""
+    return Logged(progress) if LOG.isEnabledFor(logging.INFO) else progress

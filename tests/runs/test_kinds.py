@@ -144,6 +144,18 @@ class Changing(Silent):
                 self.path.write_text(self.text, "utf-8")
 
 
+def test_texts_that_have_moved_in_their_file_are_found(tmp_path: Path) -> None:
+    docs = [{**doc, "text": doc["text"] + " end" * 3000} for doc in documents(5)]
+    docs += [{"id": f"n{i}", "text": f"{i} " * 4000} for i in range(60)]
+    path = jsonl(docs, tmp_path)
+    expected = nd.dedup(path, **SHINGLES)
+    turned = "".join(reversed(path.read_text("utf-8").splitlines(keepends=True)))
+    plan = resolve(settings_of(SHINGLES))
+    result = nd.execute(collect(path), plan, progress=Changing(path, turned))
+    assert kinds(result) == kinds(expected)
+    assert {row[1] for row in kinds(expected)} - {None, "identical", "normalised"}
+
+
 @pytest.mark.parametrize("text", [None, "", "broken\n", '{"id": "d0", "text": "something else"}\n'])
 def test_a_text_that_cannot_be_read_again_has_no_kind(tmp_path: Path, text: str | None) -> None:
     path = jsonl(documents(5), tmp_path)

@@ -101,10 +101,10 @@ def clean(
     (documents.*) with removed.parquet. INPUT is not changed; `neardup undo OUT` takes the cleaned
     documents back.
     """
-    from neardup.passages.cleanup import USUAL, Cleaning, cleaned
-
     target = target_of(out, options)
     settings = passage_settings(options, unit="sentence")
+    from neardup.passages.cleanup import USUAL, Cleaning, cleaned
+
     engine = search_engine(options)
     cleaning = Cleaning(tuple(remove or USUAL), floor, annotate, spare)
     next_step = partial(_deduplicated, _then_settings(then, options), options) if then else None

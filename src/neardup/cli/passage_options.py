@@ -25,9 +25,11 @@ from neardup.wording import many
 
 if TYPE_CHECKING:
     from neardup.documents import Collection
+    from neardup.passages.passage_settings import PassageSettings
     from neardup.passages.passage_tables import Engine, Passages
-    from neardup.passages.provenance import Comparison, Library, Traces
-    from neardup.passages.search import Documents, PassageSettings, Workspace
+    from neardup.passages.provenance import Comparison, Library
+    from neardup.passages.search import Documents, Workspace
+    from neardup.passages.traces import Traces
     from neardup.progress import Progress
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -104,7 +106,9 @@ search_options = shared.with_options(
 
 
 def passage_settings(options: dict[str, Any], **usual: Any) -> PassageSettings:
-    from neardup.passages.search import settings_of
+    if not on_spark(options):  # Spark brings pandas along
+        load_arrow()
+    from neardup.passages.passage_settings import settings_of
 
     names = ("min_words", "unit", "gap", "similarity", "keep", "text", "id", "date", "source")
     given = {name: options.get(name) for name in (*names, "workers", "memory", "limit")}
@@ -222,10 +226,10 @@ def rejected_line(found: Passages) -> list[str]:
 def traced_documents(
     inputs: tuple[str, ...], against: tuple[str, ...], options: dict[str, Any], min_words: int
 ) -> Traces:
+    settings = passage_settings(options, min_words=min_words)
     from neardup.cli.terminal import progress_for
     from neardup.passages.provenance import traced
 
-    settings = passage_settings(options, min_words=min_words)
     documents = texts_of(inputs, options).limited(options["limit"])
     progress = progress_for(quiet=options["quiet"] or options["as_json"])
     try:

@@ -64,9 +64,9 @@ def passages(
     if against:
         _contamination(inputs, target, against, options)
         return
+    settings, engine = passage_settings(options), search_engine(options)
     from neardup.passages.passage_tables import passages_of
 
-    settings, engine = passage_settings(options), search_engine(options)
     found = searched(
         inputs,
         target,
@@ -88,7 +88,7 @@ def _written() -> str:
 
 
 def _lines(found: Passages) -> list[str]:
-    from neardup.passages.passage_tables import CLASSES
+    from neardup.passages.passage_class import CLASSES
 
     counted = [f"{found.counts[f'class_{n}']:,} {n}" for n in CLASSES if found.counts[f"class_{n}"]]
     lines = [f"{found.sentence()}."]

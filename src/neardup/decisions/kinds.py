@@ -240,14 +240,15 @@ def decided(measures: Measures) -> Kinds:
     direction: which text is contained in the other."""
     kind, clear = by_rules(measures)
     contained, confidence = np.zeros(len(kind), np.bool_), np.ones(len(kind))
+    lacking = _contained(measures)
     for number, name in enumerate(KINDS):
         of_kind = kind == number
-        if name in LACKED:
-            contained |= of_kind & (_contained(measures, LACKED[name]) >= 0)
+        if name in lacking:
+            contained |= of_kind & (lacking[name] >= 0)
         if points := CONFIDENCE.get(name):
             x, y = np.array(points).T
             confidence[of_kind] = np.interp(clear[of_kind], x, y)
-    inside = (measures.words - measures.shared[:, None]).argmin(axis=1)
+    inside = measures.words[:, 1] < measures.words[:, 0]  # the shorter text lacks less
     direction = np.where(contained, inside, NONE).astype(np.int8)
     return Kinds(kind, direction, np.round(confidence, 2))
 
@@ -296,7 +297,7 @@ def _margins(measures: Measures, parts: Parts) -> dict[str, Shares]:
     words = measures.words
     longer, shorter = (np.maximum(f(axis=1), 1.0) for f in (words.max, words.min))
     common = np.maximum(measures.shared / shorter - LITTLE, parts.misread / shorter - LITTLE)
-    contained = {name: _contained(measures, most) for name, most in LACKED.items()}
+    contained = _contained(measures)
     one_way = (parts.excerpt + parts.elaboration + parts.insertion) / total - ONE_WAY
     largest = np.maximum.reduce([parts.excerpt, parts.elaboration, parts.insertion])
     replaced = measures.of("replaced") + parts.misread + measures.sides("inside").min(axis=1)
@@ -345,14 +346,15 @@ def _one_block(measures: Measures) -> Shares:
     return np.asarray(np.minimum(block, own - APART))
 
 
-def _contained(measures: Measures, most: float) -> Shares:
-    """How clearly one text is contained in the other, which may lack the share ``most`` of it;
+def _contained(measures: Measures) -> dict[str, Shares]:
+    """For each kind that adds or leaves out text, how clearly one text is contained in the other;
     below 0 if it is not contained, or if the other text has hardly more words of its own."""
-    alone = measures.words - measures.shared[:, None]
-    inside = alone.argmin(axis=1)
-    least, more = alone.min(axis=1), alone.max(axis=1)
-    words = np.maximum(measures.words[np.arange(len(inside)), inside], 1.0)
-    return np.where(more > 2 * least, MOST * (1 - least / words / most), -1.0)
+    a, b = (measures.words - measures.shared[:, None]).T
+    least, words = np.minimum(a, b), np.where(b < a, measures.words[:, 1], measures.words[:, 0])
+    lacked, has_more = least / np.maximum(words, 1.0), np.maximum(a, b) > 2 * least
+    return {
+        name: np.where(has_more, MOST * (1 - lacked / most), -1.0) for name, most in LACKED.items()
+    }
 
 
 def kind_of(a: str, b: str, options: Text | None = None) -> Kind:

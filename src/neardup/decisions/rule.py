@@ -84,19 +84,15 @@ def decide(
     return Verdict(kept.view(np.bool_), kept_of, score, pairs, capped.view(np.bool_))
 
 
-def _directed(pairs: Pairs) -> tuple[Array, Array]:
-    return np.maximum(pairs.a, pairs.b), np.minimum(pairs.a, pairs.b)
-
-
 def _by_later(pairs: Pairs) -> tuple[Array, Array]:
     """(later, earlier), sorted by the later one, as ``greedy`` takes them."""
-    later, earlier = _directed(pairs)
+    later, earlier = np.maximum(pairs.a, pairs.b), np.minimum(pairs.a, pairs.b)
     order = np.argsort(later, kind="stable")
     return later[order], earlier[order]
 
 
 def _best(kept: Array, pairs: Pairs) -> tuple[Array, Array]:
-    later, earlier = _directed(pairs)
+    later, earlier = np.maximum(pairs.a, pairs.b), np.minimum(pairs.a, pairs.b)
     usable = kept[earlier] & ~kept[later]
     later, earlier, score = later[usable], earlier[usable], pairs.score[usable]
     order = np.lexsort((earlier, -score, later))

@@ -34,6 +34,7 @@ from neardup.documents.memory_tables import TableChunk
 from neardup.documents.open_files import MOST_COLUMNS, Limits, OverLimitError
 from neardup.documents.streams import NO_LIMITS, fault_of, unreadable
 from neardup.errors import ColumnError, InputError
+from neardup.schema import Array
 
 DELIMITERS = ",;\t|"
 MARK = b"\xef\xbb\xbf"
@@ -257,7 +258,10 @@ class CsvSource(BlockSource):
         return whole_records(stream, self.header.delimiter, size, self.files.limits)
 
     def count(self, data: bytes) -> int:
-        return len(scan(data, self.header.delimiter))
+        return len(self.starts(data))
+
+    def starts(self, data: bytes) -> Array:
+        return scan(data, self.header.delimiter).starts
 
     def chunk(self, data: bytes, first_row: int, columns: Columns) -> Chunk:
         return CsvChunk(self.file, data, first_row, columns, self.header, self.encoding)

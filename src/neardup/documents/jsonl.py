@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -35,6 +36,7 @@ from neardup.documents.columns import (
 from neardup.documents.open_files import Limits, TooLong
 from neardup.documents.source import Source
 from neardup.documents.streams import CHUNK_BYTES, whole_block, whole_lines
+from neardup.schema import Array
 
 OK, BLANK = 0, 1
 ABSENT, NULL, STRING, NUMBER, TRUE, FALSE, OBJECT, ARRAY, SURROGATE = range(9)
@@ -65,6 +67,7 @@ class Field(NamedTuple):
     types: npt.NDArray[np.uint8]
     offsets: npt.NDArray[np.int64]
     values: npt.NDArray[np.uint8]
+    places: npt.NDArray[np.int64]  # of each value in its line: the bytes from and to, two numbers
 
     def array(self) -> pa.Array:
         """The field as large_string without a copy; absent and null values are null."""
@@ -289,7 +292,16 @@ class JsonlSource(BlockSource):
     def count(self, data: bytes) -> int:
         return count(data)
 
+    def starts(self, data: bytes) -> Array:
+        return _native.line_starts(data)
+
     def chunk(self, data: bytes, first_row: int, columns: Columns) -> Chunk:
+        return JsonlChunk(self.file, data, first_row, columns)
+
+    def rows_chunk(self, data: bytes, first_row: int, columns: Columns) -> Chunk:
+        """Only the first lines of a file must have all columns."""
+        if first_row == 1:
+            data, first_row = data.removeprefix(BOM_UTF8), 2
         return JsonlChunk(self.file, data, first_row, columns)
 
     def select(self, data: bytes, keep: Mask, row: int, *, last_kept: bool) -> Selection:

@@ -25,6 +25,7 @@ from neardup.documents.open_files import OpenFiles
 from neardup.documents.pieces import Piece, Trial
 from neardup.documents.streams import packing_of, writing
 from neardup.errors import UsageError
+from neardup.schema import Array
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -94,6 +95,11 @@ class Source:
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
         """All documents in order. Making a chunk is cheap and bounded."""
         raise NotImplementedError
+
+    def chunks_at(self, rows: Array, columns: Columns) -> Iterator[Chunk]:
+        """The documents of some rows, which are sorted and distinct, and of others where that is
+        as fast. Numbers of rows are not to be relied on."""
+        return self.chunks(columns) if len(rows) else iter(())
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
         """Reads the texts of some rows again; that of a rejected row is empty."""

@@ -30,7 +30,7 @@ from neardup.engines.batch.journal import Journal
 from neardup.engines.batch.table_pass import with_artefacts
 from neardup.errors import ConservationError, UsageError
 from neardup.plan import Plan
-from neardup.progress import LOG, Logged, Progress, Silent, usual
+from neardup.progress import LOG, Progress, Silent, logged, usual
 from neardup.runs.outcome import Outcome
 from neardup.runs.rejections import Rejection, rejections
 from neardup.runs.result import Result
@@ -57,11 +57,12 @@ def execute(
     resume: Path | None = None,
 ) -> Result:
     """``resume`` is the folder of a journal, by which an interrupted run goes on."""
-    collection = collection.limited(plan.limit)
+    if collection.limit != plan.limit:
+        collection = collection.limited(plan.limit)
     fields = plan.policy.fields or () if plan.policy else ()
     if plan.keep.columns or fields:  # every file must have them, before work starts
         collection.check_columns(plan.columns, [n for n in fields if n not in OURS])
-    log = Logged(progress or usual())
+    log = logged(progress or usual())
     if plan.method.asks_boilerplate:
         plan = with_boilerplate(collection, plan, log)
     if plan.engine == "spark" and resume:
@@ -72,9 +73,9 @@ def execute(
     if journal or not counts_while_reading(plan):
         plan = with_artefacts(collection, plan, log, journal)
     outcome, plan = run(collection, plan, log, folder, journal)
-    if not plan.signatures:
-        outcome.intake.store.close()  # texts are read into that memory
-    kinds = find_kinds(collection, plan, outcome, log, folder)
+    room = None if plan.signatures else outcome.intake.store.hand_over()
+    kinds = find_kinds(collection, plan, outcome, log, folder, room)
+    del room
     result = make_result(collection, plan, outcome, kinds)
     if plan.signatures:
         result.signatures = functools.partial(write_signatures, outcome, plan)
@@ -84,8 +85,8 @@ def execute(
 
 def with_boilerplate(collection: Collection, plan: Plan, progress: Progress) -> Plan:
     """The plan with the texts that sources repeat, for a method that asks for them."""
+    from neardup.passages.passage_settings import PassageSettings
     from neardup.passages.passage_tables import passages_of
-    from neardup.passages.search import PassageSettings
 
     settings = PassageSettings(
         min_words=_STANDING_WORDS,
@@ -159,7 +160,7 @@ def _about(collection: Collection, plan: Plan) -> dict[str, Any]:
 def frozen(collection: Collection, plan: Plan, progress: Progress | None = None) -> Plan:
     """The plan with all artefacts learned from the collection, for an index that starts with
     them."""
-    log = Logged(progress or Silent())
+    log = logged(progress or Silent())
     if plan.method.asks_boilerplate:
         plan = with_boilerplate(collection, plan, log)
     plan = with_artefacts(collection, plan, log)

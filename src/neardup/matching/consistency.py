@@ -235,8 +235,3 @@ def neighbourhoods(documents: int, pairs: Pairs, threshold: float) -> Neighbourh
     degree = np.bincount(near, minlength=documents)
     reference = np.where(alone, 0.0, padded[ends[:-1] + degree // REFERENCE])
     return Neighbourhoods((CONTRAST * reference).astype(np.float32), best)
-
-
-def reading_floor(threshold: float) -> int:
-    """The percentage of pieces that must be recognised of a pair whose texts are read."""
-    return FLOOR if threshold >= GENERAL else FLOOR_LOW

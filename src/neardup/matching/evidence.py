@@ -29,12 +29,21 @@ SMALL = 1 << 20  # bytes of small collections, for which large pages would take 
 
 
 class EvidenceStore:
-    """The spool file lies in ``folder`` without a name there, and vanishes with the store."""
+    """The spool file lies in ``folder`` without a name there, and vanishes with the store.
+    ``room`` is memory that another store has handed over."""
 
-    def __init__(self, dtype: npt.DTypeLike, *, limit: int, folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        dtype: npt.DTypeLike,
+        *,
+        limit: int,
+        folder: Path | None = None,
+        room: Array | None = None,
+    ) -> None:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.limit = limit
         self.folder = folder
+        self._room = room
         self._values = _room(self.dtype, min(limit, SMALL))  # as long as it is in memory
         self._held = 0
         self._lengths: list[Array] = []
@@ -49,7 +58,7 @@ class EvidenceStore:
         self._part_counts.append(len(evidence))
         held = self._held + len(values)
         if self._file is None and self._values.nbytes == SMALL < held * self.dtype.itemsize:
-            small, self._values = self._values, _room(self.dtype, self.limit)
+            small, self._values = self._values, self._large_room()
             self._values[: self._held] = small[: self._held]
         if self._file is None and held > len(self._values):
             self._file = tempfile.TemporaryFile(dir=self.folder, prefix="neardup-evidence-")  # noqa: SIM115
@@ -60,6 +69,12 @@ class EvidenceStore:
             self._held = held
         else:
             self._write(values)
+
+    def _large_room(self) -> Array:
+        if self._room is None or self._room.nbytes < SMALL:
+            return _room(self.dtype, self.limit)
+        size = min(self._room.nbytes, self.limit) // self.dtype.itemsize * self.dtype.itemsize
+        return self._room[:size].view(self.dtype)
 
     def _write(self, values: Array) -> None:
         assert self._file is not None
@@ -131,10 +146,17 @@ class EvidenceStore:
         """Bytes on disk."""
         return os.fstat(self._file.fileno()).st_size if self._file else 0
 
+    def hand_over(self) -> Array:
+        """Closes the store and gives its memory to another one: memory that was used before costs
+        a fraction of fresh memory."""
+        room = self._values.view(np.uint8)
+        self.close()
+        return room
+
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
-        self._values = np.empty(0, self.dtype)
+        self._room, self._values = None, np.empty(0, self.dtype)
 
 
 def _room(dtype: np.dtype[Any], limit: int) -> Array:

@@ -196,9 +196,10 @@ class Method(ABC):
         """What is known of documents before all are counted."""
         raise NotImplementedError(f"{self.name} needs its tables to read a document.")
 
-    def weigh(self, prepared: Prepared, artefacts: Artefacts) -> Prepared:
+    def weigh(self, prepared: Prepared, artefacts: Artefacts, *, closed: bool = False) -> Prepared:
         """What ``prepare`` gives, from what ``read_unweighed`` gave. Sizes of evidence stay; its
-        values may be changed in place."""
+        values may be changed in place. ``closed``: the tables have counted every document that may
+        ever meet these, so keys of features that one document alone has can be left out."""
         raise NotImplementedError(f"{self.name} needs its tables to read a document.")
 
     def reader(self, artefacts: Artefacts) -> TextReader | None:

@@ -33,7 +33,8 @@ from neardup.artefacts.boilerplate import (
     checked,
     ignored,
 )
-from neardup.artefacts.frequencies import MOST_COUNT, Frequencies, FrequencyNeed, Grams
+from neardup.artefacts.frequencies import Frequencies, FrequencyNeed, Grams
+from neardup.artefacts.slot_counts import MOST_COUNT
 from neardup.methods import weighted_sets
 from neardup.methods.base import Method, Prepared, RareEntries, Scores
 from neardup.methods.meeting import Meeting, Rarity, by_rare_prefix

@@ -150,7 +150,9 @@ def _values(cls: type[Any], parameters: dict[str, Any], where: str, current: Any
     """Checked values by field; nested options start from ``current`` if it has them."""
     fields = {field.name: field for field in dataclasses.fields(cls)}
     values = {}
-    for key, value in canonical(cls, parameters).items():
+    if not ALIASES.keys().isdisjoint(parameters):
+        parameters = canonical(cls, parameters)
+    for key, value in parameters.items():
         if key not in fields:
             raise SettingsError(
                 f"{where} has no parameter {key!r}.", hint=_instead(key, fields, where)

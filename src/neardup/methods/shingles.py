@@ -37,7 +37,8 @@ from neardup.artefacts.boilerplate import (
     checked,
     ignored,
 )
-from neardup.artefacts.frequencies import MOST_COUNT, Frequencies, FrequencyNeed, Grams
+from neardup.artefacts.frequencies import Frequencies, FrequencyNeed, Grams
+from neardup.artefacts.slot_counts import MOST_COUNT
 from neardup.errors import SettingsError
 from neardup.features.chunks import shingle_sets, united
 from neardup.methods import minhash, weighted_sets

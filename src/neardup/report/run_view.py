@@ -18,7 +18,6 @@ from neardup.decisions.order import plain
 from neardup.documents.columns import Columns
 from neardup.documents.lost import check_unchanged
 from neardup.errors import NeardupError, SettingsError
-from neardup.methods import registry
 from neardup.report.bars import bar
 from neardup.report.html_page import Cell, Html, Share, Table, card, html, name, prose, table_html
 from neardup.runs.export import TITLE
@@ -143,11 +142,12 @@ def read_texts(run: Run, ids: Several[str], dated: Several[str]) -> Texts:
 
 
 def _words(run: Run) -> Text | None:
+    """None where the method of the run has no such options."""
+    options = run.settings["parameters"].get("text")
     try:
-        method = registry.build(run.settings["method"], run.settings["parameters"])
-    except SettingsError:  # one that is not registered here
+        return Text(**options) if isinstance(options, dict) else None
+    except (TypeError, SettingsError):  # of a method with options of its own
         return None
-    return getattr(method, "text", None)
 
 
 def _values(run: Run, ids: Several[str], named: str | None, usual: str) -> dict[str, str]:

@@ -29,13 +29,21 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def digests_of(folder: Path, names: Iterable[str] = ("",), *, workers: int = 1) -> dict[str, str]:
-    """Digests of these files, and of all files below these folders, by relative path."""
+def digests_of(
+    folder: Path,
+    names: Iterable[str] = ("",),
+    known: Mapping[Path, str] | None = None,
+    *,
+    workers: int = 1,
+) -> dict[str, str]:
+    """Digests of these files, and of all files below these folders, by relative path. Files whose
+    digests are ``known`` are not read."""
+    known = known or {}
     places = [folder / name for name in names]
     found = [sorted(place.rglob("*")) if place.is_dir() else [place] for place in places]
     files = [path for group in found for path in group if path.is_file()]
     with ThreadPoolExecutor(workers) as pool:
-        digests = list(pool.map(file_digest, files))
+        digests = list(pool.map(lambda path: known.get(path) or file_digest(path), files))
     return {path.relative_to(folder).as_posix(): d for path, d in zip(files, digests, strict=True)}
 
 
@@ -44,16 +52,11 @@ def write_checksums(
     names: Iterable[str] = ("",),
     more: Mapping[str, bytes] | None = None,
     known: Mapping[str, str] | None = None,
-    *,
-    workers: int = 1,
 ) -> None:
     """Write the checksums of existing files, and of those of ``more``, which are written later. If
     the digests of the files are ``known``, these are not read again."""
     later = {name: hashlib.sha256(data).hexdigest() for name, data in (more or {}).items()}
-    _write(
-        folder,
-        {**(digests_of(folder, names, workers=workers) if known is None else known), **later},
-    )
+    _write(folder, {**(digests_of(folder, names) if known is None else known), **later})
 
 
 @contextmanager

@@ -12,9 +12,10 @@ import dataclasses
 import datetime
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from neardup.documents.csv import CsvSource, Header
 from neardup.documents.encodings import decoded
 from neardup.documents.folder import FolderSource
 from neardup.documents.folder_entries import Entry
-from neardup.documents.jsonl import JsonlSource, parsed_lines
+from neardup.documents.jsonl import ABSENT, JsonlSource, parsed_lines, scan
 from neardup.documents.lists import ListSource
 from neardup.documents.memory_tables import TableSource
 from neardup.documents.parquet import ParquetSource
@@ -37,10 +38,7 @@ from neardup.documents.single_file import FileSource
 from neardup.documents.source import Source
 from neardup.runs.annotated_sources import annotated_line, with_values
 
-_MARK = b"\xef\xbb\xbf"
-_JSON_SPACE = " \t\r\n"
 _encoded = json.JSONEncoder(ensure_ascii=False).encode  # `json.dumps` would make one each time
-_DECODER = json.JSONDecoder(parse_int=str)  # a number may have too many digits for an int
 
 
 def is_empty(value: Any) -> bool:
@@ -88,47 +86,20 @@ def table_value(value: Any, type_: pa.DataType) -> Any:
         return None
 
 
-def filled_line(line: bytes, fields: dict[str, Any]) -> bytes:
+def _filled_line(line: bytes, fields: Fields, there: dict[str, list[int]]) -> bytes:
     """A field that is there gets its value in place; others go before the closing brace."""
-    mark = _MARK if line.startswith(_MARK) else b""
-    text = line[len(mark) :].decode("utf-8")
-    there = _value_places(text)
-    inside = [(*there[name], value) for name, value in fields.items() if name in there]
-    for begin, end, value in sorted(inside, reverse=True):
-        text = text[:begin] + _json(value) + text[end:]
+    inside = [(there[name], value) for name, value in fields.items() if name in there]
+    for (begin, end), value in sorted(inside, key=itemgetter(0), reverse=True):
+        line = line[:begin] + _json(value) + line[end:]
     new = {name: value for name, value in fields.items() if name not in there}
-    made = text.encode("utf-8")
-    return mark + (annotated_line(made, new) if new else made)
+    return annotated_line(line, new) if new else line
 
 
-def _json(value: Any) -> str:
-    text = _encoded(value)
+def _json(value: Any) -> bytes:
     try:
-        text.encode("utf-8")
+        return _encoded(value).encode("utf-8")
     except UnicodeEncodeError:  # a lone surrogate can only be written as an escape
-        return json.dumps(value)
-    return text
-
-
-def _value_places(text: str) -> dict[str, tuple[int, int]]:
-    """Where the value of each key of an object stands; of a key that comes twice, the last."""
-    decoded = _DECODER.scan_once  # type: ignore[attr-defined]  # the line is known to be valid
-    found: dict[str, tuple[int, int]] = {}
-    at = _next(text, _next(text, 0) + 1)
-    while text[at] != "}":
-        key, at = decoded(text, at)
-        begin = _next(text, _next(text, at) + 1)
-        _, end = decoded(text, begin)
-        found[key] = begin, end
-        at = _next(text, end)
-        at = _next(text, at + 1) if text[at] == "," else at
-    return found
-
-
-def _next(text: str, at: int) -> int:
-    while text[at] in _JSON_SPACE:
-        at += 1
-    return at
+        return json.dumps(value).encode("utf-8")
 
 
 def filled_record(
@@ -231,28 +202,49 @@ class FilledLines(JsonlSource):
 
     def written(self, selection: Selection, keep: Mask, position: int) -> bytes:
         fills = self.fills.of_chosen(keep, position, selection.documents)
-        return _filled_lines(selection.data, fills) if fills else selection.data
+        return filled_lines(selection.data, fills) if fills else selection.data
 
 
 _SPACE = b"\xef\xbb\xbf \t\r"
 _BRACE = ord("{")  # a line that begins so is not blank
 
 
-def _filled_lines(data: bytes, fills: dict[int, Fields]) -> bytes:
-    """The lines with some of them filled; what is between two of these is copied at once."""
+def filled_lines(data: bytes, fills: dict[int, Fields]) -> bytes:
+    """The lines with some of them filled, by number; what is between two of these is copied at
+    once."""
     view = memoryview(data)
     pieces: list[bytes | memoryview] = []
-    done = at = number = 0
+    done = 0
+    chosen = list(_lines_of(data, fills))
+    lines = [data[begin:end] for _, begin, end in chosen]
+    there = _value_places(lines, dict.fromkeys(name for some in fills.values() for name in some))
+    for (number, begin, end), line, places in zip(chosen, lines, there, strict=True):
+        pieces += [view[done:begin], _filled_line(line, fills[number], places)]
+        done = end
+    return b"".join([*pieces, view[done:]])
+
+
+def _lines_of(data: bytes, numbers: Container[int]) -> Iterator[tuple[int, int, int]]:
+    """The number of each of these lines, and where it begins and ends; blank lines do not count."""
+    at = number = 0
     while at < len(data):
         end = data.find(b"\n", at)
         end = len(data) if end < 0 else end
         if data[at] == _BRACE or data[at:end].strip(_SPACE):
-            if number in fills:
-                pieces += [view[done:at], filled_line(data[at:end], fills[number])]
-                done = end
+            if number in numbers:
+                yield number, at, end
             number += 1
         at = end + 1
-    return b"".join([*pieces, view[done:]])
+
+
+def _value_places(lines: list[bytes], names: Iterable[str]) -> list[dict[str, list[int]]]:
+    """Where the values of these names stand in each line; of a key that comes twice, the last."""
+    found: list[dict[str, list[int]]] = [{} for _ in lines]
+    for name, column in scan(b"\n".join(lines), list(names), start_of_file=True).fields.items():
+        places = column.places.reshape(-1, 2).tolist()
+        for i in np.flatnonzero(column.types != ABSENT).tolist():
+            found[i][name] = places[i]
+    return found
 
 
 @dataclass

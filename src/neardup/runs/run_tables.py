@@ -7,7 +7,7 @@ aligned. What cannot be read again has no kind; no run fails for it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -22,9 +22,18 @@ from neardup.decisions.rule import notes, reasons, with_notes
 from neardup.documents.collection import Collection
 from neardup.documents.columns import Columns
 from neardup.matching.evidence import Pairs
-from neardup.methods.base import FLAGS, Method
+from neardup.methods.base import FLAGS, TOO_SHORT, Method
 from neardup.runs.outcome import Outcome
-from neardup.runs.texts_again import Keys, Means, TextsAgain, place_keys, places, reread
+from neardup.runs.texts_again import (
+    Inputs,
+    Keys,
+    Means,
+    Rows,
+    TextsAgain,
+    place_keys,
+    places,
+    reread,
+)
 from neardup.schema import DUPLICATE, KINDS, Array, offsets_of, slices_of
 
 if TYPE_CHECKING:
@@ -35,9 +44,9 @@ DECISIONS = (schema.KEPT, schema.DUPLICATE, schema.REJECTED)
 
 def decisions_table(outcome: Outcome, method: Method, kinds: PairKinds | None = None) -> pa.Table:
     """Every input document once, in input order."""
-    accepted = _accepted(outcome, method, kinds).slice(outcome.refs)
-    rejected = _rejected(outcome)
-    both = pa.concat_tables([accepted, rejected])
+    both = _accepted(outcome, method, kinds).slice(outcome.refs)
+    if outcome.intake.rejected:
+        both = pa.concat_tables([both, _rejected(outcome)])
     positions = outcome.intake.position[outcome.refs :]
     position = np.concatenate([positions, outcome.intake.rejected_position])
     if np.array_equal(position, np.arange(len(position))):
@@ -63,7 +72,8 @@ def _accepted(outcome: Outcome, method: Method, kinds: PairKinds | None) -> pa.T
         intake.prepared.too_short,
         method,
     )
-    columns["reason"] = with_notes(columns["reason"], notes(intake.prepared.flags))
+    if (flags := intake.prepared.flags & ~np.uint8(TOO_SHORT)).any():
+        columns["reason"] = with_notes(columns["reason"], notes(flags))
     return pa.table(columns, schema=schema.DECISIONS)
 
 
@@ -215,7 +225,6 @@ def clusters_table(decisions: pa.Table) -> pa.Table:
 
 UNKNOWN = "unknown"  # among counts of kinds: duplicates that have none
 BLOCK_BYTES = 4 << 20  # of the texts of a block of pairs; a larger pair is a block of its own
-Inputs = Sequence[tuple[Collection, Columns]]
 
 
 @dataclass(frozen=True)
@@ -266,19 +275,25 @@ def kinds_by_place(result: Result, collection: Collection, a: Array, b: Array) -
 
 
 def kinds_of_texts(
-    names: Array, text: Array, a: Array, b: Array, inputs: Inputs, keys: Keys, means: Means
+    names: Array,
+    text: Array,
+    a: Array,
+    b: Array,
+    inputs: Inputs,
+    keys: Keys,
+    means: Means,
+    rows: Callable[[Array], Rows] | None = None,
 ) -> PairKinds:
-    """``names`` are the keys of the texts, sorted; ``text`` numbers those of documents."""
+    """``names`` are the keys of the texts, sorted; ``text`` numbers those of documents. ``rows``
+    returns where the texts with some keys were read before."""
     first, second = np.minimum(text[a], text[b]), np.maximum(text[a], text[b])
     pairs = np.unique(first * len(names) + second)
     first, second = np.divmod(pairs, max(len(names), 1))
     wanted, numbers = np.unique(np.concatenate([first, second]), return_inverse=True)
     if not len(pairs):
         return PairKinds(text, len(names), pairs, Kinds.none(0))
-    sizes = [collection.plain_size() for collection, _ in inputs]
-    whole = None if None in sizes else sum(size or 0 for size in sizes)
-    means.progress.stage("rereading", unit="documents", total_bytes=whole)
-    again = reread(names[wanted], inputs, keys, means)
+    means.progress.stage("rereading", len(wanted), unit="texts")
+    again = reread(names[wanted], inputs, keys, means, rows(names[wanted]) if rows else None)
     try:
         kinds = _aligned(again, numbers[: len(first)], numbers[len(first) :], means)
     finally:

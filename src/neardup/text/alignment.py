@@ -127,7 +127,9 @@ def align_pairs(
         return Alignments(offsets, how, *a, *b, words_a, words_b, whole.astype(bool))
 
     parts = slices_of(texts.lengths[left] + texts.lengths[right], _CHUNK_BYTES) or [slice(0)]
-    if workers == 1 or len(parts) == 1:
+    if len(parts) == 1:
+        return aligned(parts[0])
+    if workers == 1:
         return _joined([aligned(part) for part in parts])
     with ThreadPoolExecutor(workers) as pool:
         return _joined(list(pool.map(aligned, parts)))
@@ -156,8 +158,6 @@ def _number_words(options: Text) -> _native.WordMap:
 
 
 def _joined(parts: list[Alignments]) -> Alignments:
-    if len(parts) == 1:
-        return parts[0]
     lengths = np.concatenate([np.diff(part.offsets) for part in parts])
     columns = [field.name for field in fields(Alignments) if field.name != "offsets"]
     joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in columns}

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import functools
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field, replace
 from pathlib import Path
@@ -50,7 +51,7 @@ from neardup.plan import Plan
 from neardup.progress import Progress
 from neardup.runs.outcome import Intake, Outcome
 from neardup.runs.run_tables import PairKinds, all_pairs, kinds_of_texts
-from neardup.runs.texts_again import Means, TextsAgain, reread, text_keys
+from neardup.runs.texts_again import Means, Rows, TextsAgain, reread, text_keys, wanted_rows
 from neardup.schema import Array
 from neardup.text.recognition import recognised
 
@@ -85,7 +86,13 @@ def run(
         return known
     answers = Answers(
         functools.partial(known_scores, collection, plan, plan.method, progress),
-        functools.partial(recognised_pairs, collection, plan, progress),
+        functools.partial(
+            recognised_pairs,
+            collection,
+            plan,
+            progress,
+            rows=functools.partial(_rows_with, intake, refs),
+        ),
     )
     outcome, plan = decide_intake(
         intake, plan, rank, progress, refs=refs, clock=clock, answers=answers
@@ -339,9 +346,11 @@ def find_kinds(
     outcome: Outcome,
     progress: Progress,
     folder: Path | None = None,
+    room: Array | None = None,
 ) -> PairKinds | None:
     """The kinds of the pairs that the plan asks for; None where it asks for none. Texts are read
-    again only for pairs whose kind does not follow from equal digests."""
+    again, into ``room`` where it is given, only for pairs whose kind does not follow from equal
+    digests."""
     if plan.kinds == "none":
         return None
     began = time.perf_counter()
@@ -350,12 +359,13 @@ def find_kinds(
     if plan.kinds != "decided":
         pairs, _ = all_pairs(outcome, plan.pair_budget(outcome.intake.total))
         a, b = np.concatenate([a, pairs.a]), np.concatenate([b, pairs.b])
-    means = Means(plan.workers, plan.texts_limit, folder, progress)
+    means = Means(plan.workers, plan.texts_limit, folder, progress, room)
     prepared = outcome.intake.prepared
     open_ = by_digests(a, b, prepared.text_digests, prepared.normal_digests).kind < 0
     digests, text = np.unique(prepared.text_digests, return_inverse=True)
     inputs = _texts_again(collection, plan)
-    found = kinds_of_texts(digests, text, a[open_], b[open_], inputs, text_keys, means)
+    rows = functools.partial(_rows_with, outcome.intake, outcome.refs)
+    found = kinds_of_texts(digests, text, a[open_], b[open_], inputs, text_keys, means, rows)
     progress.finish()
     outcome.timings["kinds"] = time.perf_counter() - began
     return found
@@ -367,14 +377,31 @@ def _texts_again(collection: Collection, plan: Plan) -> list[tuple[Collection, C
     return [own, *reference_texts(plan)] if plan.against else [own]
 
 
+def _rows_with(intake: Intake, refs: int, digests: Array) -> dict[str, Array]:
+    """The rows of the input, by file, that have the texts with these digests, which are sorted."""
+    _, first = wanted_rows(intake.prepared.text_digests[refs:], digests)
+    file, row = intake.file[refs:][first], intake.row[refs:][first]
+    order = np.lexsort((row, file))
+    bounds = np.searchsorted(file[order], np.arange(1, len(intake.files)))
+    return dict(zip(intake.files, np.split(row[order], bounds), strict=True))
+
+
 def recognised_pairs(
-    collection: Collection, plan: Plan, progress: Progress, a: Array, b: Array, floor: int
+    collection: Collection,
+    plan: Plan,
+    progress: Progress,
+    a: Array,
+    b: Array,
+    floor: int,
+    rows: Callable[[Array], Rows] | None = None,
 ) -> npt.NDArray[np.bool_]:
-    """Which pairs of texts, given by their digests, share at least ``floor`` percent."""
+    """Which pairs of texts, given by their digests, share at least ``floor`` percent.
+    ``rows`` returns where texts with some digests were read before."""
     wanted, numbers = np.unique(np.concatenate([a, b]), return_inverse=True)
-    progress.stage("rereading", unit="documents", total_bytes=collection.plain_size())
+    progress.stage("rereading", len(wanted), unit="texts")
     means = Means(plan.workers, plan.texts_limit, None, progress)
-    again = reread(wanted, _texts_again(collection, plan), text_keys, means)
+    inputs, places = _texts_again(collection, plan), rows(wanted) if rows else None
+    again = reread(wanted, inputs, text_keys, means, places)
     progress.stage("comparing", len(a), unit="pairs")
     try:
         pairs = numbers[: len(a)], numbers[len(a) :]

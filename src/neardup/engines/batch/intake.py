@@ -5,8 +5,9 @@ order (``documents/source.py``), so they depend on neither the number of threads
 chunks. The texts of a chunk are released as soon as it is prepared.
 
 A method may weigh its evidence when all documents are counted (``take_in_counting``): then the
-tables are counted in the same reading, and the evidence is weighed where it is stored. Keys,
-evidence, digests and tables are those of two readings, bit by bit.
+tables are counted in the same reading, and the evidence is weighed where it is stored. Evidence,
+digests and tables are those of two readings, bit by bit, and so are keys by which documents of the
+collection can meet.
 """
 
 from __future__ import annotations
@@ -296,7 +297,7 @@ def _weighed(intake: Intake, plan: Plan) -> Intake:
 
     def weigh(first: int, evidence: Ragged) -> Array:
         rows = intake.prepared.rows(np.arange(first, first + len(evidence)), evidence)
-        weighed = plan.method.weigh(rows, plan.artefacts)
+        weighed = plan.method.weigh(rows, plan.artefacts, closed=not plan.signatures)
         parts[first, len(evidence)] = replace(weighed, evidence=intake.prepared.evidence)
         return weighed.evidence.values
 

@@ -334,7 +334,8 @@ def calibrated_by_consistency(
     doubted = ~compared.refused & (compared.thin | (passing.score < threshold))
     thin = passing.where(doubted)
     listed = drawn = _drawn(thin, names[order, 0])
-    floor = consistency.reading_floor(threshold)
+    # The percentage of pieces that must be recognised of a pair whose texts are read.
+    floor = consistency.FLOOR if threshold >= consistency.GENERAL else consistency.FLOOR_LOW
     if len(drawn):
         listed = drawn.where(answers.recognised(texts[drawn.a], texts[drawn.b], floor))
     accepted = len(listed) + int((~compared.refused & ~doubted).sum())

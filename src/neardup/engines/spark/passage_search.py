@@ -39,29 +39,22 @@ from neardup.engines.spark.session import as_ours, lent, session, spread
 from neardup.engines.spark.spark_files import RANGE_BYTES, Piece, pieces
 from neardup.errors import UsageError
 from neardup.passages.cleanup import FLOOR, USUAL, Cleaned, Cleaning, cleaned
+from neardup.passages.passage_settings import PassageSettings, settings_of
 from neardup.passages.passage_tables import Engine, Passages, passages_of
-from neardup.passages.provenance import (
-    MIN_WORDS,
-    Compared,
-    Comparison,
-    Traced,
-    Traces,
-    traced,
-)
+from neardup.passages.provenance import MIN_WORDS, Compared, Comparison, Traced, traced
 from neardup.passages.search import (
     Again,
     Copied,
     Documents,
     Found,
-    PassageSettings,
     Words,
     Workspace,
     as_before,
     first_documents,
     places_of,
-    settings_of,
     words_in,
 )
+from neardup.passages.traces import Traces
 from neardup.progress import LOG, Progress, Silent
 from neardup.schema import Ragged
 

@@ -7,6 +7,7 @@ removes nothing. Whatever can be refused without documents is refused before num
 from __future__ import annotations
 
 import functools
+import gc
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -20,6 +21,7 @@ from neardup.cli import options as shared
 from neardup.cli import summary
 from neardup.cli.command import (
     INTERRUPTED,
+    OWN_PROCESS,
     RUN,
     STDOUT,
     Sectioned,
@@ -393,6 +395,8 @@ class Job:
 
             check_sources(self.collection.sources)
         progress = progress_for(quiet=self.quiet)
+        if OWN_PROCESS:  # what modules hold is not searched for cycles, also at the end
+            gc.freeze()
         try:
             result = execute(
                 self.collection, self.plan, progress=progress, folder=folder, resume=resume

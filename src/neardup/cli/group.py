@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from neardup.runs.grouped_list import Grouped
 
 
-@click.command(short_help="Group the near-duplicates of a result list.")
+@click.command(
+    short_help="Group the near-duplicates of a result list.",
+    epilog="""\b
+Examples:
+  neardup group results.csv --text body --title name -o grouped.csv
+  neardup group answer.json --text _source.body --id _id""",
+)
 @click.argument("results", metavar="RESULTS")
 @click.option(
     "--representative",
@@ -53,7 +59,8 @@ if TYPE_CHECKING:
     "--out",
     metavar="FILE",
     type=shared.PATH,
-    help="Write the list as .jsonl, .csv, .xlsx or .parquet; - writes JSON Lines to stdout.",
+    help="Write the list as .jsonl, .csv, .xlsx or .parquet; - writes JSON Lines to stdout. In a "
+    ".csv or .xlsx file the members of objects are columns such as _source.title.",
 )
 @shared.overwrite_option
 @shared.json_option

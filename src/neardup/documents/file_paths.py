@@ -33,7 +33,7 @@ from neardup.documents.message import EML, MSG
 from neardup.documents.news_items import is_feed
 from neardup.documents.open_files import Limits, OpenFiles
 from neardup.documents.parquet import ParquetSource
-from neardup.documents.remote import Place, Remote, address_of, local_path, remote_files
+from neardup.documents.remote import LOCK, Place, Remote, address_of, local_path, remote_files
 from neardup.documents.single_file import FileSource
 from neardup.documents.source import Source
 from neardup.documents.streams import CODECS, WHOLE_JSON, open_binary, unreadable, wide_encoding
@@ -238,7 +238,8 @@ def _expanded(path: Path) -> Iterator[Found]:
         raise InputError(
             f"{name} does not exist.", hint=f"check the path; the current folder is {os.getcwd()}."
         )
-    matches = sorted(match for match in glob.glob(name, recursive=True) if os.path.isfile(match))
+    named = (match for match in glob.glob(name, recursive=True) if os.path.isfile(match))
+    matches = sorted(match for match in named if not os.path.basename(match).startswith(LOCK))
     locked = locked_folders(name)
     if not matches and not locked:
         raise InputError(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from neardup.documents.remote import Remote
+from neardup.documents.remote import HIDDEN, Remote
 from neardup.documents.streams import CODECS, unreadable
 
 MBOX = ".mbox"
@@ -28,8 +28,8 @@ def local_entries(top: Path) -> Iterator[Entry]:
     problems: list[OSError] = []
     real = top.resolve()
     for folder, below, files in os.walk(top, onerror=problems.append):
-        below[:] = [name for name in below if not name.startswith(".")]
-        for name in (name for name in files if not name.startswith(".")):
+        below[:] = [name for name in below if not name.startswith(HIDDEN)]
+        for name in (name for name in files if not name.startswith(HIDDEN)):
             path = Path(folder, name)
             if entry := entry_of(path, path.relative_to(top).as_posix(), real):
                 yield entry

@@ -23,6 +23,7 @@ from neardup.documents.extraction.page import Extracted, Page
 from neardup.documents.mail import message_text
 from neardup.documents.message import MESSAGE, MSG, parsed_message
 from neardup.documents.outlook import outlook_message
+from neardup.documents.remote import HIDDEN
 from neardup.documents.streams import decoded
 from neardup.engines.index.flow.items import FEED, JSON, PAGES, Fields, object_of, unreadable
 from neardup.errors import MissingExtraError, UnreadableError
@@ -82,7 +83,7 @@ class FolderSource:
         while waiting:
             with os.scandir(waiting.pop()) as entries:
                 for entry in entries:
-                    if entry.name.startswith(".") or entry.name.endswith(UNFINISHED):
+                    if entry.name.startswith(HIDDEN) or entry.name.endswith(UNFINISHED):
                         continue
                     path = Path(entry.path)
                     if entry.is_dir(follow_symlinks=False):

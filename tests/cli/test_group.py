@@ -30,6 +30,8 @@ def test_the_list(run: Run, docs: Path) -> None:
 def test_collapsed_and_by_date(run: Run, docs: Path) -> None:
     done = run("group", docs, "--collapse", "--representative", "last", "--date", "day")
     assert done.stdout.splitlines()[0] == "3  edited  +2"
+    newest = run("group", docs, "--collapse", "--representative", "newest", "--date", "day")
+    assert newest.stdout == done.stdout
     titled = run("group", docs, "--collapse", "--title", "site")
     assert titled.stdout.splitlines()[0] == "1  fox  a  +2"
 

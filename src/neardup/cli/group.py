@@ -27,8 +27,8 @@ Examples:
 @click.option(
     "--representative",
     metavar="WHICH",
-    help="Representative of a group: rank (the best ranked), first or last (published, by --date) "
-    "or longest.  [default: rank]",
+    help="Representative of a group: rank (the best ranked), oldest or newest (by --date; also "
+    "called first and last) or longest.  [default: rank]",
 )
 @click.option("--collapse", is_flag=True, help="Show only the representatives, with a count.")
 @click.option("--rank", metavar="COL", help="Order by this column, smallest value first.")
@@ -39,7 +39,7 @@ Examples:
 )
 @shared.text_option
 @shared.id_option
-@click.option("--date", metavar="COL", help="Date column, for first and last.")
+@click.option("--date", metavar="COL", help="Date column, for oldest and newest.")
 @click.option("--title", metavar="COL", default="title", help="Column to show beside the id.")
 @click.option(
     "--method",

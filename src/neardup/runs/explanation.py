@@ -154,7 +154,8 @@ class Neighbour(NamedTuple):
 class Explanation:
     """``members`` and ``pairs`` are the first of ``cluster_size`` and ``pair_count``, pairs with
     the strongest first. In ``direction`` this document is ``a``, as in the decisions; in
-    ``comparison``, the kept one stands first."""
+    ``comparison``, the kept one stands first; it is None unless the document is a duplicate whose
+    text can still be read."""
 
     id: str
     file: str

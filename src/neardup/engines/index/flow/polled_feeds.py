@@ -167,7 +167,7 @@ class PolledFeeds:
         feed.not_before = self.clock() + pause
         return StoreError(
             f"The feed {feed.shown} cannot be read: {reason.rstrip('.')}.",
-            hint=f"start again in {_span(pause)}; an earlier start passes it over."
+            hint=f"start the command again in {_span(pause)}; an earlier start leaves the feed out."
             if self.once
             else f"it is asked again in {_span(pause)}.",
         )

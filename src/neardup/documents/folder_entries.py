@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from neardup.documents.columns import Mask
 from neardup.documents.file_formats import list_name
 from neardup.documents.pieces import places
-from neardup.documents.remote import Remote
+from neardup.documents.remote import HIDDEN, Remote
 from neardup.documents.source import Write
 from neardup.documents.streams import unreadable
 from neardup.errors import InputError
@@ -41,8 +41,8 @@ def local_entries(top: Path) -> Iterator[Entry]:
     problems: list[OSError] = []
     real = top.resolve()
     for folder, below, files in os.walk(top, onerror=problems.append):
-        below[:] = [name for name in below if not name.startswith(".")]
-        for name in (name for name in files if not name.startswith(".")):
+        below[:] = [name for name in below if not name.startswith(HIDDEN)]
+        for name in (name for name in files if not name.startswith(HIDDEN)):
             path = Path(folder, name)
             if entry := entry_of(path, path.relative_to(top).as_posix(), real):
                 yield entry

@@ -432,7 +432,7 @@ def settings_from(options: dict[str, Any]) -> Settings:
     assignments = options.pop("assignments")
     parameters = parse_assignments(assignments) if assignments else {}
     if files := options.pop("boilerplate", ()):
-        from neardup.documents.collection import texts_of
+        from neardup.artefacts.boilerplate import texts_of
 
         auto = Path("auto") in files
         if auto and len(files) > 1:

@@ -68,7 +68,7 @@ def source_of(found: Found, reading: Reading) -> Source:
 def apart(key: str, source: Source, reading: Reading) -> list[tuple[str, Source]]:
     """A folder and the feeds and mailboxes in it, which are separate sources; each with its
     key."""
-    feeds = source.feed_places()
+    feeds = source.feed_places() if not source.form else ()
     if not feeds:
         return [(key, source)]
     own = [(key, source)] if source.entries else []  # type: ignore[attr-defined]  # of a folder

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "decisions/typography.hpp"
 #include "hash.hpp"
+#include "text/word_hash.hpp"
 
 namespace neardup {
 namespace {
@@ -52,10 +51,14 @@ size_t common_bytes(std::string_view a, std::string_view b) {
 }
 
 // As rapidfuzz computes Indel.normalized_similarity: a pair at the limit must fall on the same side of it.
-double similarity(std::string_view a, std::string_view b) {
-    const size_t all = a.size() + b.size();
-    const double distance = static_cast<double>(all - 2 * common_bytes(a, b)) / static_cast<double>(all);
-    return 1.0 - distance;
+double similarity(size_t all, size_t common) {
+    return 1.0 - static_cast<double>(all - 2 * common) / static_cast<double>(all);
+}
+
+bool are_alike(std::string_view a, std::string_view b) {
+    const auto [least, most] = std::minmax({a.size(), b.size()});
+    if (most > kMostAlikeBytes || similarity(least + most, least) < kAlike) return false;
+    return similarity(least + most, common_bytes(a, b)) >= kAlike;
 }
 
 // Words as the classes count them: characters where words are pairs of these. A character more makes two pairs
@@ -66,6 +69,48 @@ int64_t units(const CutText &text, const Side &side) {
     return std::min<int64_t>(side.words, (int64_t{side.end} - side.begin + 2) / 3);
 }
 
+uint64_t digest(std::string_view bytes) {
+    return word_hash(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size());
+}
+
+// Digests that are not 0. Its memory is used again from pair to pair.
+class DigestSet {
+  public:
+    void clear() {
+        slots_.assign(kFewest, 0);
+        size_ = 0;
+    }
+    bool contains(uint64_t digest) const { return slots_[place(digest)] != 0; }
+    // Whether it was not there.
+    bool insert(uint64_t digest) {
+        if (2 * size_ >= slots_.size()) grow();
+        uint64_t &slot = slots_[place(digest)];
+        const bool is_new = slot == 0;
+        slot = digest;
+        size_ += is_new;
+        return is_new;
+    }
+
+  private:
+    static constexpr size_t kFewest = 64;
+
+    size_t place(uint64_t digest) const {
+        const size_t mask = slots_.size() - 1;
+        size_t at = digest & mask;
+        while (slots_[at] && slots_[at] != digest) at = (at + 1) & mask;
+        return at;
+    }
+    void grow() {
+        std::vector<uint64_t> before(2 * slots_.size());
+        before.swap(slots_);
+        for (uint64_t digest : before)
+            if (digest) slots_[place(digest)] = digest;
+    }
+
+    std::vector<uint64_t> slots_ = std::vector<uint64_t>(kFewest);
+    size_t size_ = 0;
+};
+
 // What one text alone has.
 struct Alone {
     bool of_b;
@@ -73,12 +118,20 @@ struct Alone {
     int64_t words;
     Where at;
     bool own_line;
-    std::vector<std::string> lines;  // letter_lines, where they may be a header
+    size_t first_line, end_line;  // of the lines of the tally, where they may be a header
 };
 
-// The differing passages of one pair.
+// The differing passages of one pair. Texts are compared by digests of 64 bits, as words are.
 class Tally {
   public:
+    void clear() {
+        counts_ = {};
+        alone_.clear();
+        lines_.clear();
+        for (DigestSet *set : {&seen_, &lines_once_[0], &lines_once_[1], &lines_again_[0], &lines_again_[1]}) set->clear();
+        for (auto &parts : parts_) parts.clear();
+    }
+
     void add(const WrittenSide &a, const WrittenSide &b, Where at) {
         parts_[0].push_back(a.bytes());
         parts_[1].push_back(b.bytes());
@@ -95,31 +148,28 @@ class Tally {
     }
 
     // Whether nearly the same words are on both sides, only elsewhere.
-    bool is_reordered() const {
+    bool is_reordered() {
         size_t sizes[2] = {};
         for (int side : {0, 1})
             for (std::string_view part : parts_[side]) sizes[side] += part.size();
         const auto [least, most] = std::minmax({sizes[0], sizes[1]});
         if (static_cast<double>(least) < kMostly / 2 * static_cast<double>(most)) return false;  // it cannot be
-        std::vector<uint64_t> words[2];
-        for (int side : {0, 1}) words[side] = words_of(parts_[side]);
-        const auto [fewer, more] = std::minmax({words[0].size(), words[1].size()});
+        for (int side : {0, 1}) read_words(parts_[side], words_[side]);
+        const auto [fewer, more] = std::minmax({words_[0].size(), words_[1].size()});
         const double needed = kMostly * static_cast<double>(more);
         if (fewer < static_cast<size_t>(kMovedWords) || static_cast<double>(fewer) < needed) return false;
-        for (std::vector<uint64_t> &side : words) std::sort(side.begin(), side.end());
-        return static_cast<double>(in_both(words[0], words[1])) >= needed;
+        for (std::vector<uint64_t> &side : words_) std::sort(side.begin(), side.end());
+        return static_cast<double>(in_both(words_[0], words_[1])) >= needed;
     }
 
     std::array<int64_t, kDifferenceColumns> counts() {
-        std::unordered_set<std::string> known;
-        for (Alone &alone : alone_) {
+        seen_.clear();
+        for (const Alone &alone : alone_) {
             const DifferenceClass name = class_of(alone);
-            std::string line(1, alone.of_b ? 'b' : 'a');
-            if (alone.words <= kMostRunning)
-                for (const std::string &part : lines_of(alone)) line += part;
-            const bool is_new = known.insert(line).second;
+            const std::string_view part = alone.words <= kMostRunning ? alone.side.bytes() : std::string_view();
+            const bool is_first = is_new(alone.of_b ? "b" : "a", plain_letters(part));
             // The same header on another page counts once.
-            if (is_new || name != DifferenceClass::furniture) count(name, alone.of_b, alone.words);
+            if (is_first || name != DifferenceClass::furniture) count(name, alone.of_b, alone.words);
         }
         return counts_;
     }
@@ -131,39 +181,48 @@ class Tally {
         counts_[column] += words;
     }
 
-    // Whether a change is made for the first time. Letters hold no zero byte.
+    // The letters of a part without digits, until the next call.
+    std::string_view plain_letters(std::string_view part) {
+        letters(part, letters_[0]);
+        without_digits(letters_[0], plain_[0]);
+        return plain_[0];
+    }
+
+    // Whether a change is made for the first time.
     bool is_new(std::string_view one, std::string_view other) {
-        std::string change;
-        change.reserve(one.size() + other.size() + 1);
-        change.append(one).append(1, '\0').append(other);
-        return seen_.insert(std::move(change)).second;
+        return seen_.insert(fold_multiply(digest(one) ^ kSecret[1], digest(other) ^ kSecret[2]) | 1);
     }
 
     void add_both(const WrittenSide &a, const WrittenSide &b, int64_t words) {
-        const std::string one = letters(a.bytes()), other = letters(b.bytes());
-        if (one == other) return count(DifferenceClass::rebroken, false, words);
-        const std::string first = without_digits(one), second = without_digits(other);
-        if (a.edges & b.edges & only_numbers || first == second) return count(DifferenceClass::numbers, false, words);
-        if (!is_new(first, second)) return;
-        const bool short_enough = std::max(one.size(), other.size()) <= kMostAlikeBytes;
-        const bool misread = short_enough && similarity(one, other) >= kAlike;
+        letters(a.bytes(), letters_[0]);
+        letters(b.bytes(), letters_[1]);
+        if (letters_[0] == letters_[1]) return count(DifferenceClass::rebroken, false, words);
+        for (int side : {0, 1}) without_digits(letters_[side], plain_[side]);
+        if (a.edges & b.edges & only_numbers || plain_[0] == plain_[1])
+            return count(DifferenceClass::numbers, false, words);
+        if (!is_new(plain_[0], plain_[1])) return;
+        const bool misread = are_alike(letters_[0], letters_[1]);
         count(misread ? DifferenceClass::misread : DifferenceClass::replaced, false, words);
     }
 
     void add_alone(bool of_b, const WrittenSide &side, int64_t words, Where at) {
         if (words <= kOnceWords) {
-            const std::string word = without_digits(letters(side.bytes()));
+            const std::string_view word = plain_letters(side.bytes());
             if (!word.empty() && !is_new(of_b ? "b" : "a", word)) return;
         }
-        Alone &alone = alone_.emplace_back(Alone{of_b, side, words, at, begins_line(side) && ends_line(side), {}});
-        if (!alone.own_line || words > kMostRunning) return;
-        alone.lines = letter_lines(side);
-        for (const std::string &line : alone.lines) ++running_[of_b][line];
+        const bool own_line = begins_line(side) && ends_line(side);
+        const size_t first = lines_.size();
+        if (own_line && words <= kMostRunning) read_lines(of_b, side);
+        alone_.push_back({of_b, side, words, at, own_line, first, lines_.size()});
     }
 
-    static const std::vector<std::string> &lines_of(Alone &alone) {
-        if (!alone.own_line) alone.lines = letter_lines(alone.side);
-        return alone.lines;
+    void read_lines(bool of_b, const WrittenSide &side) {
+        for (std::string_view line : written_lines(side)) {
+            const std::string_view plain = plain_letters(line);
+            if (plain.empty()) continue;
+            lines_.push_back(digest(plain));
+            if (!lines_once_[of_b].insert(lines_.back())) lines_again_[of_b].insert(lines_.back());
+        }
     }
 
     DifferenceClass class_of(const Alone &alone) const {
@@ -177,9 +236,9 @@ class Tally {
     // Page numbers, and lines that come again with different ones.
     bool is_running(const Alone &alone) const {
         if (alone.words > kMostRunning) return false;
-        return std::all_of(alone.lines.begin(), alone.lines.end(), [&](const std::string &line) {
-            return line.empty() || running_[alone.of_b].at(line) > 1;
-        });
+        const uint64_t *lines = lines_.data();
+        return std::all_of(lines + alone.first_line, lines + alone.end_line,
+                           [&](uint64_t line) { return lines_again_[alone.of_b].contains(line); });
     }
 
     // Short lines before or after the text: a byline, a heading, a page, a right.
@@ -203,9 +262,9 @@ class Tally {
         return sentence ? DifferenceClass::end_sentences : DifferenceClass::cut;
     }
 
-    // The words of all parts, each as a digest: letters and digits, small.
-    static std::vector<uint64_t> words_of(const std::vector<std::string_view> &parts) {
-        std::vector<uint64_t> words;
+    // Replaces `words` by those of all parts, each as a digest: letters and digits, small.
+    static void read_words(const std::vector<std::string_view> &parts, std::vector<uint64_t> &words) {
+        words.clear();
         uint64_t word = 0;  // 0: none has begun
         const auto close = [&] {
             if (word) words.push_back(word);
@@ -213,14 +272,12 @@ class Tally {
         };
         for (std::string_view part : parts) {
             for (char c : part) {
-                const auto letter = static_cast<uint8_t>('A' <= c && c <= 'Z' ? c + 0x20 : c);
-                const bool inside = ('a' <= letter && letter <= 'z') || ('0' <= letter && letter <= '9') || letter >= 128;
-                if (inside) word = fold_multiply((word ? word : kSecret[1]) ^ letter, kSecret[3]) | 1;
+                const uint8_t letter = kLetter[static_cast<uint8_t>(c)];
+                if (letter) word = fold_multiply((word ? word : kSecret[1]) ^ letter, kSecret[3]) | 1;
                 else close();
             }
             close();
         }
-        return words;
     }
 
     static size_t in_both(const std::vector<uint64_t> &a, const std::vector<uint64_t> &b) {
@@ -236,9 +293,11 @@ class Tally {
 
     std::array<int64_t, kDifferenceColumns> counts_{};
     std::vector<Alone> alone_;
-    std::unordered_set<std::string> seen_;
-    std::unordered_map<std::string, int64_t> running_[2];
+    std::vector<uint64_t> lines_;  // digests
+    DigestSet seen_, lines_once_[2], lines_again_[2];
     std::vector<std::string_view> parts_[2];
+    std::string letters_[2], plain_[2];
+    std::vector<uint64_t> words_[2];
 };
 
 // Two passages of a text, and what lies between them, as one.
@@ -285,7 +344,8 @@ DifferenceMeasures measure_differences(const CutText &a, const CutText &b, std::
     join_islands(passages);
     DifferenceMeasures found;
     WrittenText text_a(view(a)), text_b(view(b));
-    Tally tally;
+    static thread_local Tally tally;
+    tally.clear();
     for (size_t i = 0; i < passages.size(); ++i) {
         const Passage &passage = passages[i];
         const int64_t in_a = units(a, passage.a), in_b = units(b, passage.b), most = std::max(in_a, in_b);

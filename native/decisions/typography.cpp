@@ -1,7 +1,6 @@
 #include "decisions/typography.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "text/alignment.hpp"
 #include "text/utf8.hpp"
@@ -17,16 +16,6 @@ constexpr size_t kNear = 200;       // bytes in which the beginning or the end o
 uint8_t byte(std::string_view part, size_t i) { return i < part.size() ? static_cast<uint8_t>(part[i]) : 0; }
 bool between(uint8_t c, uint8_t first, uint8_t last) { return first <= c && c <= last; }
 bool continues(uint8_t c) { return between(c, 0x80, 0xBF); }
-
-// What is left of a byte in letters; 0: nothing.
-constexpr std::array<uint8_t, 256> kLetter = [] {
-    std::array<uint8_t, 256> of{};
-    for (unsigned c = 0; c < 256; ++c) {
-        const bool upper = 'A' <= c && c <= 'Z', lower = 'a' <= c && c <= 'z', digit = '0' <= c && c <= '9';
-        of[c] = static_cast<uint8_t>(upper ? c + 0x20 : lower || digit || c >= 128 ? c : 0);
-    }
-    return of;
-}();
 
 // The bytes of a mark in UTF-8: Latin-1 signs, general punctuation, CJK and full-width punctuation; else 0.
 size_t mark_size(std::string_view part, size_t i) {
@@ -50,7 +39,7 @@ size_t digit_size(std::string_view part, size_t i) {
 }
 
 template <typename Size>
-std::string without(std::string part, Size &&size_at) {
+void drop(std::string &part, Size &&size_at) {
     size_t kept = 0;
     for (size_t i = 0; i < part.size();) {
         if (const size_t size = size_at(std::string_view(part), i)) {
@@ -60,7 +49,6 @@ std::string without(std::string part, Size &&size_at) {
         }
     }
     part.resize(kept);
-    return part;
 }
 
 bool any_letter(std::string_view part) {
@@ -90,6 +78,18 @@ void each_line(std::string_view part, Each &&each) {
         if (end == part.size()) return;
         begin = end + 1;
     }
+}
+
+// Bytes that begin a character, counted in bytes first so that the loop vectorises.
+size_t count_characters(std::string_view part) {
+    size_t count = 0;
+    for (size_t i = 0; i < part.size();) {
+        const size_t end = std::min<size_t>(i + 255, part.size());
+        uint8_t some = 0;
+        for (; i < end; ++i) some = static_cast<uint8_t>(some + !continues(static_cast<uint8_t>(part[i])));
+        count += some;
+    }
+    return count;
 }
 
 template <typename Each>
@@ -142,51 +142,52 @@ bool ends_sentence_with(uint32_t cp) {
 
 }  // namespace
 
+// Lines of at most kLine bytes are short, so most of a hard-wrapped text need not be counted.
 bool WrittenText::wrapped() {
     if (wrapped_ < 0) {
-        size_t all = 0, in_long = 0;
+        size_t lines = 0, in_long = 0;
         each_line(bytes_, [&](std::string_view line) {
-            const auto length = static_cast<size_t>(
-                std::count_if(line.begin(), line.end(), [](char c) { return !continues(static_cast<uint8_t>(c)); }));
-            all += length;
+            ++lines;
+            const size_t length = line.size() > kLine ? count_characters(line) : 0;
             in_long += length > kLine ? length : 0;
         });
+        const size_t all = in_long ? count_characters(bytes_) - (lines - 1) : 0;  // line ends do not count
         wrapped_ = !(static_cast<double>(in_long) > kLongLines * static_cast<double>(all));
     }
     return wrapped_;
 }
 
-std::string letters(std::string_view part) {
-    std::string out(part.size(), '\0');
-    size_t size = 0;
+void letters(std::string_view part, std::string &out) {
+    out.resize(part.size());
+    char *to = out.data();
     uint8_t all = 0;
     for (char c : part) {
         const uint8_t letter = kLetter[static_cast<uint8_t>(c)];
-        out[size] = static_cast<char>(letter);
-        size += letter != 0;
+        *to = static_cast<char>(letter);
+        to += letter != 0;
         all |= letter;
     }
-    out.resize(size);
-    return all < 128 ? out : without(std::move(out), mark_size);
+    out.resize(static_cast<size_t>(to - out.data()));
+    if (all >= 128) drop(out, mark_size);
 }
 
-std::string without_digits(std::string_view letters) {
-    std::string out(letters.size(), '\0');
-    size_t size = 0;
+void without_digits(std::string_view letters, std::string &out) {
+    out.resize(letters.size());
+    char *to = out.data();
     uint8_t all = 0;
     for (char c : letters) {
-        out[size] = c;
-        size += !('0' <= c && c <= '9');
+        *to = c;
+        to += !('0' <= c && c <= '9');
         all |= static_cast<uint8_t>(c);
     }
-    out.resize(size);
-    return all < 128 ? out : without(std::move(out), digit_size);
+    out.resize(static_cast<size_t>(to - out.data()));
+    if (all >= 128) drop(out, digit_size);
 }
 
-std::vector<std::string> letter_lines(const WrittenSide &side) {
-    std::vector<std::string> lines;
+std::vector<std::string_view> written_lines(const WrittenSide &side) {
+    std::vector<std::string_view> lines;
     each_line(side.bytes(), [&](std::string_view line) {
-        if (!std::all_of(line.begin(), line.end(), is_blank)) lines.push_back(without_digits(letters(line)));
+        if (!std::all_of(line.begin(), line.end(), is_blank)) lines.push_back(line);
     });
     return lines;
 }
@@ -203,6 +204,9 @@ int64_t more_characters(const WrittenSide &a, const WrittenSide &b) {
 bool begins_line(const WrittenSide &side) {
     const size_t floor = side.begin > kNear ? side.begin - kNear : 0;
     const std::string_view near = side.text->bytes().substr(floor, side.begin - floor);
+    // Most sides have an ASCII letter, which belongs to no mark, close before them in their line.
+    for (size_t i = near.size(); i-- > 0 && near[i] != '\n' && byte(near, i) < 128;)
+        if (kLetter[byte(near, i)]) return false;
     const size_t at = near.rfind('\n');
     if (at == std::string_view::npos) return floor == 0 && !any_letter(near);
     return !any_letter(near.substr(at));

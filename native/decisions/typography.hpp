@@ -3,6 +3,7 @@
 // Works on the bytes of valid UTF-8. The words of a side are those that text/alignment.hpp counts, or characters in
 // scripts without spaces. tests/reference/differences.py says the same in Python.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -35,12 +36,23 @@ struct WrittenSide {
     std::string_view bytes() const { return text->bytes().substr(begin, end - begin); }
 };
 
-// In small letters, without spaces and marks.
-std::string letters(std::string_view part);
-std::string without_digits(std::string_view letters);
+// What is left of a byte in letters: a small letter, a digit or a byte of a longer character; else 0.
+inline constexpr std::array<uint8_t, 256> kLetter = [] {
+    std::array<uint8_t, 256> of{};
+    for (unsigned c = 0; c < 256; ++c) {
+        const bool upper = 'A' <= c && c <= 'Z', lower = 'a' <= c && c <= 'z', digit = '0' <= c && c <= '9';
+        of[c] = static_cast<uint8_t>(upper ? c + 0x20 : lower || digit || c >= 128 ? c : 0);
+    }
+    return of;
+}();
 
-// The lines of a side that are not blank, each as its letters without digits.
-std::vector<std::string> letter_lines(const WrittenSide &side);
+// A part in small letters, without spaces and marks; letters without digits. Both replace `out`, whose memory is used
+// again from passage to passage.
+void letters(std::string_view part, std::string &out);
+void without_digits(std::string_view letters, std::string &out);
+
+// The lines of a side that are not blank.
+std::vector<std::string_view> written_lines(const WrittenSide &side);
 
 // How many characters `a` has more (`b`: below 0) where the script has no spaces and that is all the difference;
 // else 0. Both sides have words.

@@ -11,7 +11,7 @@ namespace {
 constexpr uint32_t none = ~0u, many = ~0u - 1;
 constexpr int most_sampled_bits = 15;  // up to 2^15 k-grams are all examined; of more, about as many
 
-// Calls `each` with the hashes of all k-grams in order.
+// Calls `each` with the rolling hashes of all k-grams in order.
 template <typename Each>
 void each_gram(const uint64_t *words, size_t size, size_t k, Each &&each) {
     if (size < k) return;
@@ -21,7 +21,7 @@ void each_gram(const uint64_t *words, size_t size, size_t k, Each &&each) {
         leaving *= kSecret[0];
     }
     for (size_t i = 0;; ++i) {
-        each(scramble(hash) | 1, static_cast<uint32_t>(i));  // 0 is an empty slot
+        each(hash, static_cast<uint32_t>(i));
         if (i + k == size) break;
         hash = hash * kSecret[0] + words[i + k] - leaving * words[i];
     }
@@ -49,7 +49,7 @@ void Anchors::find(const uint64_t *a, size_t n, const uint64_t *b, size_t m, siz
     const unsigned skip = static_cast<unsigned>(std::max(extra, 0));
     read_first(a, n, k, skip);
     if (grams_.empty()) return;
-    read_second(b, m, k, skip);
+    read_second(a, b, m, k, skip);
     make_runs(a, b, k);
     chain(out);
     cut_overlaps(out);
@@ -57,30 +57,44 @@ void Anchors::find(const uint64_t *a, size_t n, const uint64_t *b, size_t m, siz
 
 void Anchors::read_first(const uint64_t *a, size_t n, size_t k, unsigned skip) {
     grams_.clear();
-    each_gram(a, n, k, [&](uint64_t hash, uint32_t at) {
+    each_gram(a, n, k, [&](uint64_t rolling, uint32_t at) {
+        const uint64_t hash = scramble(rolling);
         if (sampled(hash, skip)) grams_.push_back({hash, at, none});
     });
-    table_.assign(std::bit_ceil(grams_.size() * 2 + 2), Gram{0, none, none});
-    for (const Gram &gram : grams_) {
-        Gram *found = slot(gram.hash);
-        if (found->hash) found->a = many;
-        else *found = gram;
+    table_.assign(std::bit_ceil(grams_.size() * 2 + 2), 0);
+    first_.resize(grams_.size());
+    for (uint32_t i = 0; i < grams_.size(); ++i) {
+        uint32_t &number = slot(grams_[i].hash);
+        if (number) grams_[number - 1].a = many;
+        else number = i + 1;
+        first_[i] = number - 1;
     }
 }
 
-void Anchors::read_second(const uint64_t *b, size_t m, size_t k, unsigned skip) {
-    each_gram(b, m, k, [&](uint64_t hash, uint32_t at) {
-        if (!sampled(hash, skip)) return;
-        Gram *found = slot(hash);
-        if (found->hash) found->b = found->b == none ? at : many;
+// While b goes on as a does, its k-grams need not be looked up.
+void Anchors::read_second(const uint64_t *a, const uint64_t *b, size_t m, size_t k, unsigned skip) {
+    const size_t grams = skip ? 0 : grams_.size();  // a sample does not have the next k-gram of a
+    uint32_t next = none;                           // the k-gram of a after the one that b had before
+    each_gram(b, m, k, [&](uint64_t rolling, uint32_t at) {
+        uint32_t number = 0;
+        if (next < grams && a[next + k - 1] == b[at + k - 1]) {
+            number = first_[next++] + 1;
+        } else {
+            const uint64_t hash = scramble(rolling);
+            if (sampled(hash, skip)) number = slot(hash);
+            next = number ? number : none;
+        }
+        if (!number) return;
+        uint32_t &in_b = grams_[number - 1].b;
+        in_b = in_b == none ? at : many;
     });
 }
 
-Anchors::Gram *Anchors::slot(uint64_t hash) {
+uint32_t &Anchors::slot(uint64_t hash) {
     const size_t mask = table_.size() - 1;
     size_t at = hash >> 8 & mask;
-    while (table_[at].hash && table_[at].hash != hash) at = (at + 1) & mask;
-    return &table_[at];
+    while (table_[at] && grams_[table_[at] - 1].hash != hash) at = (at + 1) & mask;
+    return table_[at];
 }
 
 // k-grams on the same diagonal with equal words between them form one run. The words are compared, not only hashes.
@@ -91,9 +105,8 @@ void Anchors::make_runs(const uint64_t *a, const uint64_t *b, size_t k) {
         return block.a_end() >= end;
     };
     for (const Gram &gram : grams_) {
-        const Gram *found = slot(gram.hash);
-        if (found->a == many || found->b >= many) continue;
-        Block block{found->a, found->b, 0};
+        if (gram.a == many || gram.b >= many) continue;
+        Block block{gram.a, gram.b, 0};
         const uint32_t end = block.a + static_cast<uint32_t>(k);
         Run *before = runs_.empty() ? nullptr : &runs_.back();
         if (before && before->block.b - before->block.a == block.b - block.a && extend(before->block, end))

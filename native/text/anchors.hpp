@@ -21,7 +21,7 @@ class Anchors {
   private:
     struct Gram {
         uint64_t hash;
-        uint32_t a, b;
+        uint32_t a, b;  // where it is in each text; only the first gram of several that are equal says so
     };
     // `last` is the beginning of the last k-gram in a; only the beginnings of k-grams must be in order.
     struct Run {
@@ -31,13 +31,14 @@ class Anchors {
     };
 
     void read_first(const uint64_t *a, size_t n, size_t k, unsigned skip);
-    void read_second(const uint64_t *b, size_t m, size_t k, unsigned skip);
-    Gram *slot(uint64_t hash);
+    void read_second(const uint64_t *a, const uint64_t *b, size_t m, size_t k, unsigned skip);
+    uint32_t &slot(uint64_t hash);
     void make_runs(const uint64_t *a, const uint64_t *b, size_t k);
     void chain(std::vector<Block> &out);
 
-    std::vector<Gram> table_;
-    std::vector<Gram> grams_;
+    std::vector<Gram> grams_;      // of a, in order
+    std::vector<uint32_t> table_;  // grams by hash, as their number + 1; 0: an empty slot
+    std::vector<uint32_t> first_;  // of each gram the first that is equal to it
     std::vector<Run> runs_;
     std::vector<uint32_t> ends_, best_;  // sorted beginnings of last k-grams in b; a Fenwick tree over them
 };

@@ -11,8 +11,8 @@ import pytest
 
 import neardup as nd
 from neardup.documents import Collection, Columns, collect
+from neardup.documents.encodings import decoded
 from neardup.documents.folder import FolderSource
-from neardup.documents.streams import decoded
 from neardup.errors import ColumnError, InputError, UsageError
 
 FILES = {

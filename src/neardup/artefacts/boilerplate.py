@@ -8,7 +8,7 @@ are no longer available.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -24,6 +24,7 @@ from neardup.artefacts.artefact import (
     stored_table,
     why_unreadable,
 )
+from neardup.classes import dataclass
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.features.qgrams import features_of_samples, sampled_grams
 from neardup.schema import Ragged

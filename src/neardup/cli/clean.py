@@ -170,7 +170,7 @@ def _deduplicated(settings: Settings, options: dict[str, Any], written: list[Pat
     """The run of ``dedup`` over the cleaned documents, which were just written."""
     from neardup.cli.terminal import progress_for
     from neardup.documents.collection import collect_inputs
-    from neardup.documents.file_paths import is_known
+    from neardup.documents.file_formats import is_known
     from neardup.engines.execution import execute
     from neardup.plan import resolve
 

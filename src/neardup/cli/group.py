@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import options as shared
-from neardup.cli.command import echo, show_json
-from neardup.cli.target import STDOUT
+from neardup.cli.command import STDOUT, echo, show_json
 
 if TYPE_CHECKING:
     from neardup.runs.grouped_list import Grouped

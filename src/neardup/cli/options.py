@@ -410,12 +410,15 @@ def settings_from(options: dict[str, Any]) -> Settings:
     """Takes the options that are settings out of ``options``; a command may have only some of
     them. Refuses a wrong value before anything heavy is loaded."""
     from neardup.methods.registry import parse_assignments
-    from neardup.papers.recipe import read_recipe
     from neardup.settings import Settings, refuse_early
 
-    recipe = options.pop("recipe")
-    base = read_recipe(recipe) if recipe else {}
-    parameters = parse_assignments(options.pop("assignments"))
+    base = {}
+    if recipe := options.pop("recipe"):
+        from neardup.papers.recipe import read_recipe
+
+        base = read_recipe(recipe)
+    assignments = options.pop("assignments")
+    parameters = parse_assignments(assignments) if assignments else {}
     if files := options.pop("boilerplate", ()):
         from neardup.documents.collection import texts_of
 
@@ -427,13 +430,15 @@ def settings_from(options: dict[str, Any]) -> Settings:
             )
         texts = [] if auto else [text for file in files for text in texts_of(file)]
         parameters["boilerplate"] = "auto" if auto else texts
-    policy = policy_from(
-        options.pop("policy", None), options.pop("actions", ()), options.get("keep")
-    )
+    policy, actions = options.pop("policy", None), options.pop("actions", ())
+    if policy or actions:
+        policy = policy_from(policy, actions, options.get("keep"))
     names = Settings.__dataclass_fields__.keys() & options.keys()
     written = {name: options.pop(name) for name in sorted(names)} | {"policy": policy}
     written = {name: value for name, value in written.items() if value is not None}
-    settings = Settings(**merged(base, written, parameters))
+    if base or parameters:
+        written = merged(base, written, parameters)
+    settings = Settings(**written)
     refuse_early(settings)
     return settings
 

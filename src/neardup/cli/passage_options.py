@@ -11,9 +11,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from neardup.cli import options as shared
-from neardup.cli.command import INTERRUPTED, load_arrow
+from neardup.cli.command import (
+    INTERRUPTED,
+    STDOUT,
+    Target,
+    after_interruption,
+    load_arrow,
+    names_file,
+)
 from neardup.cli.summary import refuse_rejected, rejection_lines
-from neardup.cli.target import STDOUT, Target, after_interruption, names_file
 from neardup.errors import UsageError
 from neardup.wording import many
 
@@ -124,7 +130,7 @@ def _collection(inputs: tuple[str, ...], options: dict[str, Any]) -> Collection:
 def texts_of(inputs: tuple[str, ...], options: dict[str, Any]) -> Collection:
     """As ``_collection``, but a file of no known format is one text."""
     from neardup.documents.collection import Collection
-    from neardup.documents.file_paths import is_known
+    from neardup.documents.file_formats import is_known
     from neardup.documents.single_file import FileSource
 
     plain = [path for path in inputs if Path(path).is_file() and not is_known(Path(path))]

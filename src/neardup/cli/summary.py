@@ -100,7 +100,7 @@ def _unlike_lines(result: Result) -> list[str]:
 
 def _kind_lines(result: Result) -> list[str]:
     """How many duplicates are of each kind, and why some have none."""
-    from neardup.runs.kind_pass import UNKNOWN
+    from neardup.runs.run_tables import UNKNOWN
 
     counts = dict(result.info["kinds"])
     unknown = counts.pop(UNKNOWN, 0)

@@ -12,7 +12,6 @@ exchanged, the direction is reversed, and kind and confidence stay the same.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import _native
+from neardup.classes import dataclass
 from neardup.schema import DIRECTIONS, KINDS, Array, Ragged
 from neardup.text.alignment import native_settings
 from neardup.text.text_options import Text
@@ -234,15 +234,23 @@ class Parts(NamedTuple):
     misread: Shares
     moved: Shares
 
-    @property
-    def sum(self) -> Shares:
-        return sum(self, np.zeros(1))
-
 
 def decided(measures: Measures) -> Kinds:
-    """The kinds of pairs of texts that are not equal."""
+    """The kinds of pairs of texts that are not equal. Kinds that add or leave out text have a
+    direction: which text is contained in the other."""
     kind, clear = by_rules(measures)
-    return Kinds(kind, _directions(measures, kind), _confidence(kind, clear))
+    contained, confidence = np.zeros(len(kind), np.bool_), np.ones(len(kind))
+    lacking = _contained(measures)
+    for number, name in enumerate(KINDS):
+        of_kind = kind == number
+        if name in lacking:
+            contained |= of_kind & (lacking[name] >= 0)
+        if points := CONFIDENCE.get(name):
+            x, y = np.array(points).T
+            confidence[of_kind] = np.interp(clear[of_kind], x, y)
+    inside = measures.words[:, 1] < measures.words[:, 0]  # the shorter text lacks less
+    direction = np.where(contained, inside, NONE).astype(np.int8)
+    return Kinds(kind, direction, np.round(confidence, 2))
 
 
 def by_rules(measures: Measures) -> tuple[npt.NDArray[np.int8], Shares]:
@@ -284,18 +292,19 @@ def parts_of(measures: Measures) -> Parts:
 def _margins(measures: Measures, parts: Parts) -> dict[str, Shares]:
     """How far a pair is above the limit of each rule, in the order of the rules. The last rule
     always holds."""
-    total = np.maximum(parts.sum, 1.0)
+    different = sum(parts, np.zeros(1))
+    total = np.maximum(different, 1.0)
     words = measures.words
     longer, shorter = (np.maximum(f(axis=1), 1.0) for f in (words.max, words.min))
     common = np.maximum(measures.shared / shorter - LITTLE, parts.misread / shorter - LITTLE)
-    contained = {name: _contained(measures, most) for name, most in LACKED.items()}
+    contained = _contained(measures)
     one_way = (parts.excerpt + parts.elaboration + parts.insertion) / total - ONE_WAY
     largest = np.maximum.reduce([parts.excerpt, parts.elaboration, parts.insertion])
     replaced = measures.of("replaced") + parts.misread + measures.sides("inside").min(axis=1)
     return {
         "normalised": np.where(measures.differs | (words.min(axis=1) == 0), -1.0, 1.0),
         # The texts have the same letters, but words are divided at different places.
-        "layout only": np.where(measures.differs & (parts.sum == 0), 1.0, -1.0),
+        "layout only": np.where(measures.differs & (different == 0), 1.0, -1.0),
         "other": -common,
         "other misread": np.where(
             parts.misread < FEWEST_MISREAD,
@@ -337,32 +346,15 @@ def _one_block(measures: Measures) -> Shares:
     return np.asarray(np.minimum(block, own - APART))
 
 
-def _contained(measures: Measures, most: float) -> Shares:
-    """How clearly one text is contained in the other, which may lack the share ``most`` of it;
+def _contained(measures: Measures) -> dict[str, Shares]:
+    """For each kind that adds or leaves out text, how clearly one text is contained in the other;
     below 0 if it is not contained, or if the other text has hardly more words of its own."""
-    alone = measures.words - measures.shared[:, None]
-    inside = alone.argmin(axis=1)
-    least, more = alone.min(axis=1), alone.max(axis=1)
-    words = np.maximum(measures.words[np.arange(len(inside)), inside], 1.0)
-    return np.where(more > 2 * least, MOST * (1 - least / words / most), -1.0)
-
-
-def _directions(measures: Measures, kind: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
-    """Which text is contained in the other, for kinds that add or leave out text."""
-    inside = (measures.words - measures.shared[:, None]).argmin(axis=1)
-    known = np.zeros(len(kind), np.bool_)
-    for name, most in LACKED.items():
-        known |= (kind == KINDS.index(name)) & (_contained(measures, most) >= 0)
-    return np.where(known, inside, NONE).astype(np.int8)
-
-
-def _confidence(kind: npt.NDArray[np.int8], clear: Shares) -> Shares:
-    confidence = np.ones(len(kind))
-    for number, name in enumerate(KINDS):
-        if points := CONFIDENCE.get(name):
-            where, table = kind == number, np.array(points)
-            confidence[where] = np.interp(clear[where], table[:, 0], table[:, 1])
-    return np.round(confidence, 2)
+    a, b = (measures.words - measures.shared[:, None]).T
+    least, words = np.minimum(a, b), np.where(b < a, measures.words[:, 1], measures.words[:, 0])
+    lacked, has_more = least / np.maximum(words, 1.0), np.maximum(a, b) > 2 * least
+    return {
+        name: np.where(has_more, MOST * (1 - lacked / most), -1.0) for name, most in LACKED.items()
+    }
 
 
 def kind_of(a: str, b: str, options: Text | None = None) -> Kind:
@@ -375,16 +367,12 @@ def kind_of(a: str, b: str, options: Text | None = None) -> Kind:
 
 
 def aligned_kinds(texts: Ragged, a: Array, b: Array) -> Kinds:
-    """The kinds of pairs of texts that differ also after normalisation."""
-    turn = _is_larger(texts, a, b)
+    """The kinds of pairs of texts that differ also after normalisation. The longer text, or the one
+    with the greater bytes if the lengths are equal, is measured second, so that a pair has the same
+    measures whichever text comes first."""
+    lengths = texts.lengths
+    turn = np.asarray(lengths[a] > lengths[b])
+    for i in np.flatnonzero(lengths[a] == lengths[b]).tolist():
+        turn[i] = texts[a[i]].tobytes() > texts[b[i]].tobytes()
     first, second = np.where(turn, b, a), np.where(turn, a, b)
     return decided(measured(texts, first, second)).turned(turn)
-
-
-def _is_larger(texts: Ragged, a: Array, b: Array) -> Array:
-    """Whether ``a`` is the longer text, or the one with the greater bytes if the lengths are equal.
-    A pair is then measured in the same order, whichever text comes first."""
-    longer, equal = texts.lengths[a] > texts.lengths[b], texts.lengths[a] == texts.lengths[b]
-    for i in np.flatnonzero(equal).tolist():
-        longer[i] = texts[a[i]].tobytes() > texts[b[i]].tobytes()
-    return np.asarray(longer)

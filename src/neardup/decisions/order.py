@@ -14,7 +14,6 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import numpy as np
@@ -22,6 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.classes import dataclass
 from neardup.errors import ColumnError, NeardupError, SettingsError, all_problems
 from neardup.schema import Array, is_text
 
@@ -228,7 +228,7 @@ class Order:
                 criteria.append(Criterion.parse(part, date_column, where))
             except NeardupError as error:
                 problems.append(error)
-        problems += _contradictions(criteria, where)
+        problems += _contradictions(criteria, where) if len(criteria) > 1 else []
         if problems:
             raise all_problems(problems)
         return cls(tuple(criteria))
@@ -255,6 +255,8 @@ class Order:
 
     def rank(self, lengths: Array, columns: Mapping[str, pa.ChunkedArray]) -> npt.NDArray[np.int64]:
         """The place of each document; ``lengths`` in characters, and the criteria's columns."""
+        if self.by_position:
+            return np.arange(len(lengths))
         return self.rank_of(self.values(lengths, columns), len(lengths))
 
     def rank_of(self, values: Sequence[pa.Array], count: int) -> npt.NDArray[np.int64]:

@@ -10,12 +10,11 @@ large_string columns. Null stays null; a value that cannot be used becomes null 
 
 from __future__ import annotations
 
-import difflib
 import json
 import math
 import numbers
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -25,6 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from neardup import schema
+from neardup.classes import dataclass
 from neardup.errors import ColumnError, InputError, UnreadableError, all_problems
 from neardup.wording import LONGEST_NAME, shortened, where
 
@@ -211,6 +211,8 @@ def refuse_others(columns: Columns, names: Sequence[str], file: str) -> None:
 
 def unknown_column(name: str, names: Sequence[str], file: str) -> ColumnError:
     """An error that lists the existing columns, with the nearest name as the hint."""
+    import difflib
+
     listed = ", ".join(repr(shortened(column)) for column in names[:20])
     listed += ", …" if len(names) > 20 else ""
     lower = {column.lower(): column for column in reversed(names)}

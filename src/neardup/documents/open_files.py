@@ -18,13 +18,13 @@ import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.classes import dataclass
 from neardup.documents.remote import Place, Remote
 
 FREE_BYTES = 200_000_000

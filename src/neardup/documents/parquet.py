@@ -7,7 +7,7 @@ are preserved. The schemas of several files are unified if Arrow can do so witho
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from neardup.documents.arrow import conform, unified_schema
 from neardup.documents.columns import (
     Chunk,
     Columns,
@@ -33,12 +32,11 @@ from neardup.documents.memory_tables import CHUNK_ROWS, check_columns, chunk_of,
 from neardup.documents.open_files import LARGE_BATCH, OpenFiles, claims_of, longest_entry
 from neardup.documents.pieces import PLACES, Piece, Trial, some_of
 from neardup.documents.remote import READ_BYTES, Place, Remote
-from neardup.documents.source import Source
+from neardup.documents.source import Source, Write
 from neardup.documents.streams import CHUNK_BYTES, cause, unreadable
+from neardup.documents.table_writer import conform, parquet_writer, unified_schema
 from neardup.errors import UnreadableError
-from neardup.files import whole_file
 
-ROW_GROUP_BYTES = 64 << 20
 PART_BYTES = 64 << 20  # size of the row groups that one task reads
 _PROBED_BYTES = 64 << 20  # a larger file does not become much more than it is
 _SAMPLE_BUFFER = 1 << 20  # without it, a few rows would cost the reading of their whole group
@@ -53,12 +51,13 @@ class ParquetSource(Source):
     chunk_rows: int = CHUNK_ROWS
     watch: Watch = field(default_factory=Watch)
     files: OpenFiles = field(default_factory=OpenFiles)
+    what, form, is_file = "a table", "parquet", True
 
     def schema(self) -> pa.Schema:
         with self.opened() as parquet:
             return parquet.schema_arrow
 
-    def codec(self) -> str:
+    def compression(self) -> str:
         """The compression of the first column, so that the output is like the input."""
         with self.opened() as parquet:
             metadata = parquet.metadata
@@ -185,6 +184,13 @@ class ParquetSource(Source):
             rows += count
         return pa.Table.from_batches(batches, self.schema()), rows
 
+    def check_together(self, sources: Sequence[Any]) -> None:
+        if len(sources) > 1:
+            unified_schema(sources)
+
+    def writer(self, sources: Sequence[Any], path: Path) -> AbstractContextManager[Write]:
+        return parquet_writer(sources, path)
+
     def _parts(self, parquet: pq.ParquetFile, columns: list[str] | None) -> Iterator[Part]:
         """All rows in order. If a row group is broken, the groups are read one by one, because
         later ones may be readable."""
@@ -232,7 +238,6 @@ class ParquetSource(Source):
             return self.size() / max(1, int(parquet.metadata.num_rows))
 
     def decoded_size(self) -> int:
-        """The uncompressed size of the file in bytes."""
         with self.opened() as parquet:
             return _decoded_size(parquet)
 
@@ -284,7 +289,7 @@ class ParquetSource(Source):
                     break
         sink = pa.BufferOutputStream()
         if batches:
-            pq.write_table(pa.Table.from_batches(batches), sink, compression=self.codec())
+            pq.write_table(pa.Table.from_batches(batches), sink, compression=self.compression())
         return Trial(read / max(rows, 1), sink.tell())
 
     def parts(self, part_bytes: int) -> Sequence[Any]:  # noqa: ARG002 (row groups tell their size)
@@ -418,46 +423,3 @@ def _rows_of_chunk(metadata: Any) -> int:
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
     widest = max((g.total_byte_size / g.num_rows for g in groups if g.num_rows), default=1.0)
     return max(1, int(CHUNK_BYTES / max(widest, 1.0)))
-
-
-@contextmanager
-def parquet_writer(
-    sources: Sequence[ParquetSource], path: Path
-) -> Iterator[Callable[[ParquetSource, Mask], int]]:
-    """A function that adds the kept rows of a file and returns its number of rows."""
-    schema = unified_schema(sources)
-    with (
-        whole_file(path) as part,
-        pq.ParquetWriter(part, schema, compression=sources[0].codec()) as out,
-    ):
-
-        def write(source: ParquetSource, keep: Mask) -> int:
-            rows, group = 0, _RowGroup(out, schema)
-            for batch, count in source.filtered(keep):
-                rows += count
-                group.add(batch)
-            group.flush()
-            return rows
-
-        yield write
-
-
-class _RowGroup:
-    """Gathers batches, because each write makes a row group, and tiny ones make a slow file."""
-
-    def __init__(self, out: pq.ParquetWriter, schema: pa.Schema) -> None:
-        self._out, self._schema = out, schema
-        self._batches: list[pa.RecordBatch] = []
-        self._bytes = 0
-
-    def add(self, batch: pa.RecordBatch) -> None:
-        if batch.num_rows:
-            self._batches.append(batch)
-            self._bytes += batch.nbytes
-        if self._bytes >= ROW_GROUP_BYTES:
-            self.flush()
-
-    def flush(self) -> None:
-        if self._batches:
-            self._out.write_table(conform(pa.Table.from_batches(self._batches), self._schema))
-        self._batches, self._bytes = [], 0

@@ -18,13 +18,13 @@ import io
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
 from typing import IO, Any, NamedTuple, TypeAlias, cast
 from urllib.parse import parse_qsl, unquote, urlencode
 
+from neardup.classes import dataclass
 from neardup.errors import ChangedError, InputError, StoreError
 
 CONNECT_SECONDS, REQUEST_SECONDS, ATTEMPTS = 10, 60, 4

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 from neardup import schema
 from neardup.documents.collection import collect
+from neardup.documents.encodings import decoded
 from neardup.documents.open_files import Limits
-from neardup.documents.streams import decoded
 from neardup.engines.execution import execute
 from neardup.errors import SettingsError, UsageError
 from neardup.files import from_json, whole_file

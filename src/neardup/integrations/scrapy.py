@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from neardup.documents.extraction.extractor import Extraction, Extractor
-from neardup.documents.extraction.page import ALL_TEXT, HTML, Page
+from neardup.documents.extraction.page import Page
+from neardup.documents.file_formats import ALL_TEXT, HTML
 from neardup.engines.index.arrival_rule import Match
 from neardup.engines.index.index import Index
 from neardup.errors import RejectedError, SettingsError

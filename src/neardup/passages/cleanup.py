@@ -32,6 +32,7 @@ from neardup.documents.lists import ListSource
 from neardup.documents.lost import LostSource
 from neardup.documents.source import chunk_results
 from neardup.errors import ChangedError, ConservationError, SettingsError, UsageError
+from neardup.files import write_text
 from neardup.passages.cuts import Changed, Cuts, Cutting, Spans
 from neardup.passages.passage_class import CLASSES
 from neardup.passages.passage_settings import PassageSettings, settings_of
@@ -43,7 +44,7 @@ from neardup.runs.checksums import digests_of, file_digest, write_checksums
 from neardup.runs.filled_sources import Fills, filled_source
 from neardup.runs.result import Result
 from neardup.runs.run_folder import APPLIED as FOLDER
-from neardup.runs.run_folder import write_table, write_text
+from neardup.runs.run_folder import write_table
 from neardup.settings import worker_count
 from neardup.wording import many
 

@@ -28,13 +28,14 @@ from neardup.documents.collection import Collection
 from neardup.documents.columns import DEFAULT_ID, Mask
 from neardup.documents.kept import groups_of, names_of
 from neardup.errors import ConservationError, SettingsError
+from neardup.files import write_text
 from neardup.runs.actions import Acted, act, actions_table, links_table, merging
 from neardup.runs.changes import NO_CHANGES, Changes
 from neardup.runs.checksums import CHECKSUMS, digests_of, file_digest, write_checksums
 from neardup.runs.filled_sources import Fills, filled_source, is_empty
 from neardup.runs.policy_order import in_order
 from neardup.runs.result import Result
-from neardup.runs.run_folder import ONE_FILE, write_table, write_text
+from neardup.runs.run_folder import ONE_FILE, write_table
 from neardup.schema import Array
 
 From = dict[int, dict[str, int]]

@@ -26,7 +26,6 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from neardup import schema
-from neardup.documents.mail import Mail
 from neardup.errors import InputError, NeardupError, UsageError
 from neardup.files import whole_file
 
@@ -128,7 +127,7 @@ def _of_kept(decisions: pa.Table, known: Mapping[str, Any]) -> dict[str, pa.Arra
 
 def _has_mail(result: Result) -> bool:
     documents = result.collection_if_there()
-    return any(isinstance(source, Mail) for source in (documents.sources if documents else ()))
+    return any(source.has_families for source in (documents.sources if documents else ()))
 
 
 def _kept_ids(decisions: pa.Table) -> pa.Array:
@@ -144,7 +143,7 @@ def _paths(result: Result) -> list[str]:
     """The file of each document: the text file itself, or the file that holds it as a row."""
     documents = result.collection_if_there()
     sources = documents.sources if documents else []
-    single = {source.file for source in sources if hasattr(source, "path_of")}
+    single = {source.file for source in sources if source.has_paths}
     paths: list[str] = result.decisions["file"].to_pylist()
     for i in [i for i, file in enumerate(paths) if file in single]:
         row = result.decisions.slice(i, 1).to_pylist()[0]

@@ -27,6 +27,7 @@ from neardup.documents.arrow import ArrowSource
 from neardup.documents.block_source import Selection
 from neardup.documents.columns import Mask, mask_for
 from neardup.documents.csv import CsvSource, Header
+from neardup.documents.encodings import decoded
 from neardup.documents.folder import FolderSource
 from neardup.documents.folder_entries import Entry
 from neardup.documents.jsonl import ABSENT, JsonlSource, parsed_lines, scan
@@ -35,7 +36,6 @@ from neardup.documents.memory_tables import TableSource
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.single_file import FileSource
 from neardup.documents.source import Source
-from neardup.documents.streams import decoded
 from neardup.runs.annotated_sources import annotated_line, with_values
 
 _encoded = json.JSONEncoder(ensure_ascii=False).encode  # `json.dumps` would make one each time

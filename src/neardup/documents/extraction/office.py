@@ -17,17 +17,8 @@ import zlib
 from collections.abc import Callable, Iterator
 from urllib.parse import unquote
 
-from neardup.documents.extraction.page import (
-    DOCX,
-    EPUB,
-    ODF,
-    PPTX,
-    Extracted,
-    Meta,
-    Page,
-    decoded_html,
-    visible_text,
-)
+from neardup.documents.extraction.page import Extracted, Meta, Page, decoded_html, visible_text
+from neardup.documents.file_formats import DOCX, EPUB, ODF, PPTX
 from neardup.documents.xml import Element, local, tree
 from neardup.errors import UnreadableError
 

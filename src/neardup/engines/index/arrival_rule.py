@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.decisions.kinds import IDENTICAL, NORMALISED, aligned_kinds
-from neardup.decisions.reasons import duplicate_reason
+from neardup.decisions.rule import duplicate_reason
 from neardup.engines.index.signing import Arrival, Signature, Signer
 from neardup.engines.index.slots import Window
 from neardup.errors import SettingsError

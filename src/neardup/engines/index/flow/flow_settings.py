@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from neardup.documents.extraction.extractor import Extraction, Extractor
-from neardup.documents.extraction.page import HTML
+from neardup.documents.file_formats import HTML
 from neardup.engines.index.flow.flow import Flow, Source
 from neardup.engines.index.flow.item_files import LinesSource
 from neardup.engines.index.flow.items import Fields

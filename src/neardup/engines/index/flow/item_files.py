@@ -19,11 +19,11 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from neardup.documents.extraction.page import KINDS
 from neardup.documents.feeds import NO_ITEM
+from neardup.documents.file_formats import KINDS
+from neardup.documents.file_formats import XML as FEEDS
 from neardup.documents.jsonl import parsed
 from neardup.documents.news_items import FeedItem, feed_items
-from neardup.documents.xml import SUFFIXES as FEEDS
 from neardup.engines.index.flow.items import FEED, JSON, TEXT, Fields, Item, object_of, own_id
 from neardup.errors import UnreadableError
 

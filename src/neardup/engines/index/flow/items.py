@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from neardup.documents.extraction.page import KINDS
+from neardup.documents.file_formats import KINDS
 from neardup.documents.inputs import SOURCE
 from neardup.documents.jsonl import parsed
 from neardup.engines.index.index import Index

@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from neardup.documents.encodings import decoded
 from neardup.documents.extraction.extractor import Extractor, page_of
 from neardup.documents.extraction.page import Extracted, Page
-from neardup.documents.streams import decoded
 from neardup.engines.index.flow.items import FEED, JSON, PAGES, Fields, object_of, unreadable
 from neardup.errors import MissingExtraError, UnreadableError
 

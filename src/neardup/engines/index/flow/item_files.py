@@ -20,11 +20,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from neardup.documents.feeds import NO_ITEM
-from neardup.documents.file_formats import KINDS
+from neardup.documents.file_formats import EML, KINDS, MSG
 from neardup.documents.file_formats import XML as FEEDS
 from neardup.documents.jsonl import parsed
 from neardup.documents.mail import messages, unescaped
-from neardup.documents.message import EML, MESSAGE, MSG, parsed_message
+from neardup.documents.message import MESSAGE, parsed_message
 from neardup.documents.news_items import FeedItem, feed_items
 from neardup.engines.index.flow.items import FEED, JSON, TEXT, Fields, Item, object_of, own_id
 from neardup.errors import UnreadableError

@@ -21,8 +21,9 @@ from typing import Any, NamedTuple
 from neardup.documents.encodings import decoded
 from neardup.documents.extraction.extractor import Extractor, page_of
 from neardup.documents.extraction.page import Extracted, Page
+from neardup.documents.file_formats import MSG
 from neardup.documents.mail import message_text
-from neardup.documents.message import MESSAGE, MSG, parsed_message
+from neardup.documents.message import MESSAGE, parsed_message
 from neardup.documents.outlook import outlook_message
 from neardup.documents.remote import HIDDEN
 from neardup.engines.index.flow.items import FEED, JSON, PAGES, Fields, object_of, unreadable

@@ -24,7 +24,7 @@ from neardup.documents.file_formats import (
     named_format,
 )
 from neardup.documents.lost import LostSource, locked_folders
-from neardup.documents.remote import Place, address_of, local_path, remote_files
+from neardup.documents.remote import LOCK, Place, address_of, local_path, remote_files
 from neardup.documents.source import Reading, Source
 from neardup.documents.streams import WHOLE_JSON, reading_of, unreadable
 from neardup.errors import InputError, UnreadableError
@@ -94,7 +94,8 @@ def _expanded(path: Path) -> Iterator[Found]:
         raise InputError(
             f"{name} does not exist.", hint=f"check the path; the current folder is {os.getcwd()}."
         )
-    matches = sorted(match for match in glob.glob(name, recursive=True) if os.path.isfile(match))
+    named = (match for match in glob.glob(name, recursive=True) if os.path.isfile(match))
+    matches = sorted(match for match in named if not os.path.basename(match).startswith(LOCK))
     locked = locked_folders(name)
     if not matches and not locked:
         raise InputError(

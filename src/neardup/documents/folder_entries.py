@@ -22,7 +22,7 @@ from neardup.documents.extraction.page import Extracted
 from neardup.documents.file_formats import list_name
 from neardup.documents.memory_tables import TableChunk
 from neardup.documents.pieces import places
-from neardup.documents.remote import Remote
+from neardup.documents.remote import HIDDEN, Remote
 from neardup.documents.source import Write
 from neardup.documents.streams import unreadable
 from neardup.errors import InputError
@@ -46,8 +46,8 @@ def local_entries(top: Path) -> Iterator[Entry]:
     problems: list[OSError] = []
     real = top.resolve()
     for folder, below, files in os.walk(top, onerror=problems.append):
-        below[:] = [name for name in below if not name.startswith(".")]
-        for name in (name for name in files if not name.startswith(".")):
+        below[:] = [name for name in below if not name.startswith(HIDDEN)]
+        for name in (name for name in files if not name.startswith(HIDDEN)):
             path = Path(folder, name)
             if entry := entry_of(path, path.relative_to(top).as_posix(), real):
                 yield entry

@@ -351,12 +351,12 @@ class MboxSource(Mail, ArchiveSource):
             yield Entry("(the rest of the mailbox)", 0, self._fault)
 
     def content(self, entry: Entry) -> bytes:
-        return _unescaped(super().content(entry))
+        return unescaped(super().content(entry))
 
     def beginning(self, file: Entry, size: int) -> bytes:
         with self.files.stream(self._plain) as stream:
             stream.seek(self._places[file.name][0])
-            return _unescaped(stream.read(size))
+            return unescaped(stream.read(size))
 
     def made_id(self, file: Entry, row: int) -> str:  # noqa: ARG002 (of a folder)
         return f"{self.file}:{row}"
@@ -405,7 +405,7 @@ def messages(stream: IO[bytes]) -> Iterator[tuple[int, int]]:
 _ESCAPED = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
-def _unescaped(data: bytes) -> bytes:
+def unescaped(data: bytes) -> bytes:
     """A message without the line that begins it, and without signs before ``From `` (mboxrd)."""
     return _ESCAPED.sub(rb"\1", data[data.find(b"\n") + 1 :])
 

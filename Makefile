@@ -10,6 +10,10 @@ NO_PYTHON := "Building neardup needs Python 3.11 or later, which was not found. 
 NATIVE := $(shell find native -type f 2>/dev/null) CMakeLists.txt pyproject.toml
 BUILD  := "cmake>=3.18" "ninja>=1.11" "setuptools>=70.1" "scikit-build-core>=0.11,<2" "nanobind>=2.4,<4"
 
+# The tests start hundreds of processes. A machine that forbids Python to keep what it compiled, as
+# images of containers do, would compile all modules in each of them.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help dev needs system test quick fresh docs man wheels lint quality bench bench-check growth long kills faults fuzz load crash spark supply sign sanitize tsan aarch64 clean
 
@@ -22,6 +26,13 @@ dev: ## a virtual environment with neardup (editable), all extras and the tools
 needs:
 	@test -e $(STAMP) || command -v $(FIRST) >/dev/null || { echo $(NO_PYTHON) >&2; exit 1; }
 	@test -e $(STAMP) || $(FIRST) tools/needs.py check
+
+# Where there is a compiler cache, a new clone does not compile again what an earlier one did.
+ifneq ($(shell command -v ccache),)
+$(STAMP): export CMAKE_CXX_COMPILER_LAUNCHER ?= ccache
+$(STAMP): export CCACHE_BASEDIR ?= $(CURDIR)
+$(STAMP): export CCACHE_NOHASHDIR ?= 1
+endif
 
 # setuptools: pyspark comes as a source package and is built here too. --no-compile: most of what is
 # installed is never imported.

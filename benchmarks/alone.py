@@ -18,10 +18,10 @@ from unittest.mock import patch
 import numpy as np
 
 from benchmarks.halves import SETS, Half, gold_of
+from neardup.artefacts import model as stored
 from neardup.artefacts.discriminants import Linear
 from neardup.artefacts.model import Model, Platt
 from neardup.evaluation.training.machines import one_thread
-from neardup.methods import learned
 from tools.general_model.collect import read
 from tools.general_model.fit import Fit, fit
 from tools.general_model.pairs import pairs_of
@@ -41,11 +41,11 @@ def fits(material: Path, measures: Sequence[str]) -> dict[str, Fit]:
 def model_of(name: str, made: Fit, cut: float) -> Model:
     alone = {"measures": (name,), "discriminant": Linear(made.weights, made.b)}
     scaling = {"center": np.zeros(1), "scale": np.ones(1), "platt": Platt(1.0, -cut)}
-    return replace(learned.model_at(None), **alone, **scaling)
+    return replace(stored.model_at(None), **alone, **scaling)
 
 
 def row(name: str, model: Model) -> str:
-    with patch.object(learned, "_general", lambda: model):
+    with patch.object(stored, "_general", lambda: model):
         found = [Half(gold, np.arange(gold.n)).f1() for gold in map(gold_of, SETS)]
     return " | ".join([name, *(f"{one:.3f}" for one in found), f"{np.mean(found):.4f}"])
 
@@ -57,7 +57,7 @@ def main() -> None:
     options = parser.parse_args()
     with one_thread():
         made = fits(options.material, options.measures)
-    print(row("the general model", learned.model_at(None)), flush=True)
+    print(row("the general model", stored.model_at(None)), flush=True)
     for name, one in made.items():
         for cut in CUTS:
             print(row(f"`{name}`, cut {cut:g}", model_of(name, one, cut)), flush=True)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks import corpus, launch, peers
 from benchmarks.corpus import Corpus, MissingError
-from neardup.instructions import VARIABLE
+from neardup.schema import VARIABLE
 
 RECORDED = Path(__file__).with_suffix(".toml")
 DOCS, RUNS, LEAST = 20_000, 2, 0.75

@@ -12,7 +12,7 @@ import pytest
 from neardup import api as nd
 from neardup.errors import SettingsError
 from neardup.methods import registry
-from neardup.methods.thresholds import threshold_fraction
+from neardup.methods.parameters import threshold_fraction
 from neardup.schema import Ragged
 from neardup.testing import CHECKS
 

@@ -18,8 +18,8 @@ CONTRIBUTING = Path(__file__).parents[1] / "CONTRIBUTING.md"
 
 # The flow, first to last. What stands in one row may import what stands in rows above it.
 LAYERS = (
-    ("wording", "errors", "_native", "progress"),
-    ("instructions",),
+    ("classes", "wording", "errors", "_native"),
+    ("progress",),
     ("client", "schema", "files"),
     ("draft",),
     ("documents", "text"),

@@ -17,13 +17,13 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.artefacts.frequencies import (
-    MOST_COUNT,
     UNKNOWN_COUNT,
     Frequencies,
     Grams,
     shingle_sets,
 )
 from neardup.artefacts.idf import IdfCounter, IdfTable
+from neardup.artefacts.slot_counts import MOST_COUNT, SlotCounts
 from neardup.schema import Ragged
 from neardup.text.text_options import Text
 from tools.general_model.document import Document
@@ -51,7 +51,7 @@ def shingle_table(texts: pa.LargeStringArray) -> Frequencies:
     table = np.full(SLOTS, UNKNOWN_COUNT, np.uint16)
     slots = known[common] & np.uint32(SLOTS - 1)
     np.maximum.at(table, slots, np.minimum(counts[common], MOST_COUNT).astype(np.uint16))
-    return Frequencies(table, len(texts), Grams(WORDS), text)
+    return Frequencies(SlotCounts.of(table), len(texts), Grams(WORDS), text)
 
 
 def word_table(texts: pa.LargeStringArray) -> IdfTable:

@@ -87,11 +87,14 @@ def walk() -> Walk:
     """The functions that one default run of the example calls, what imports run left out."""
     called: set[tuple[str, str]] = set()
     opened: Counter[str] = Counter()
+    importing: Counter[int] = Counter()  # bodies of modules that a thread is running
 
     def note(frame: FrameType, event: str, _: Any) -> None:
-        code = frame.f_code
-        # Bodies of classes and of modules are run by imports, and are not optimised.
-        if event == "call" and code.co_flags & inspect.CO_OPTIMIZED:
+        code, thread = frame.f_code, threading.get_ident()
+        if code.co_name == "<module>":
+            importing[thread] += {"call": 1, "return": -1}.get(event, 0)
+        # Bodies of classes are not optimised.
+        elif event == "call" and code.co_flags & inspect.CO_OPTIMIZED and not importing[thread]:
             called.add((code.co_filename, code.co_qualname))
 
     def note_open(event: str, arguments: tuple[Any, ...]) -> None:

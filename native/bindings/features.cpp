@@ -1,11 +1,11 @@
 #include <nanobind/stl/string.h>
 
 #include "bindings/bindings.hpp"
-#include "features/frequencies.hpp"
 #include "features/minhash.hpp"
 #include "features/overlap.hpp"
 #include "features/qgrams.hpp"
 #include "features/shingles.hpp"
+#include "features/slot_counts.hpp"
 #include "features/spots.hpp"
 #include "hash.hpp"
 #include "methods/reading.hpp"
@@ -258,13 +258,44 @@ static Out<uint8_t> equal_pairs(In<uint8_t> values, In<int64_t> offsets, In<int6
     return give(std::move(out));
 }
 
-static void count_documents(In<uint32_t> features, nb::ndarray<uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> counts) {
+template <typename T>
+using Changed = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Both return how many features were counted before the table needed more places.
+static size_t count_documents(In<uint32_t> features, Changed<uint8_t> low, Changed<uint64_t> high) {
     nb::gil_scoped_release free;
-    neardup::count_documents(features.data(), features.size(), counts.data(), counts.size());
+    neardup::SlotCounter slots(low.data(), low.size(), high.data(), high.size());
+    return slots.add(features.data(), features.size());
+}
+
+static size_t add_counts(In<uint32_t> features, In<uint16_t> counts, Changed<uint8_t> low, Changed<uint64_t> high) {
+    nb::gil_scoped_release free;
+    neardup::SlotCounter slots(low.data(), low.size(), high.data(), high.size());
+    size_t done = 0;
+    for (; done < features.size() && slots.has_room(1); ++done) slots.add(features.data()[done], counts.data()[done]);
+    return done;
+}
+
+static void place_high_counts(In<uint64_t> entries, Changed<uint64_t> high) {
+    for (size_t i = 0; i < entries.size(); ++i)
+        *neardup::high_place(high.data(), high.size(), static_cast<uint32_t>(entries.data()[i] >> 32)) = entries.data()[i];
+}
+
+static Out<uint16_t> counts_of(In<uint32_t> features, In<uint8_t> low, In<uint64_t> high) {
+    std::vector<uint16_t> out(features.size());
+    {
+        nb::gil_scoped_release free;
+        const neardup::SlotCounts slots{low.data(), low.size(), high.data(), high.size()};
+        for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<uint16_t>(slots.of(features.data()[i]));
+    }
+    return give(std::move(out));
 }
 
 void bind_features(nb::module_ &m) {
-    m.def("count_documents", &count_documents, "features"_a, "counts"_a);
+    m.def("count_documents", &count_documents, "features"_a, "low"_a, "high"_a);
+    m.def("add_counts", &add_counts, "features"_a, "counts"_a, "low"_a, "high"_a);
+    m.def("place_high_counts", &place_high_counts, "entries"_a, "high"_a);
+    m.def("counts_of", &counts_of, "features"_a, "low"_a, "high"_a);
     m.def("bytes_digests", &bytes_digests, "values"_a, "offsets"_a, "seed"_a);
     m.def("equal_pairs", &equal_pairs, "values"_a, "offsets"_a, "a"_a, "b"_a);
     m.def("qgram_sets", &qgram_sets, "values"_a, "offsets"_a, "text"_a, "q"_a, "least"_a, "every"_a);

@@ -16,12 +16,13 @@ using namespace nb::literals;
 template <typename T>
 using InOut = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-static nb::tuple shared_groups(In<uint64_t> keys, In<int64_t> offsets, In<int32_t> probes, size_t share, size_t shares) {
+static nb::tuple shared_groups(In<uint64_t> keys, In<int64_t> offsets, In<int32_t> probes, In<int64_t> rows, size_t share,
+                               size_t shares) {
     neardup::Groups groups;
     groups.ends = {0};
     {
         nb::gil_scoped_release free;
-        neardup::shared_groups(keys.data(), offsets.data(), probes.data(), probes.size(), share, shares, groups);
+        neardup::shared_groups(keys.data(), offsets.data(), probes.data(), rows.data(), rows.size(), share, shares, groups);
     }
     return nb::make_tuple(give(std::move(groups.members)), give(std::move(groups.probes)),
                           give(std::move(groups.ends)));
@@ -217,7 +218,7 @@ static Out<int64_t> add_ids(neardup::IdSet &ids, In<uint64_t> digests) {
 
 void bind_matching(nb::module_ &m) {
     nb::class_<neardup::IdSet>(m, "IdSet").def(nb::init<>()).def("add", &add_ids, "digests"_a);
-    m.def("shared_groups", &shared_groups, "keys"_a, "offsets"_a, "probes"_a, "share"_a = 0, "shares"_a = 1);
+    m.def("shared_groups", &shared_groups, "keys"_a, "offsets"_a, "probes"_a, "rows"_a, "share"_a = 0, "shares"_a = 1);
     m.def("group_pairs", &group_pairs, "members"_a, "probes"_a, "offsets"_a, "budget"_a);
     m.def("shared_keys", &shared_keys, "keys"_a, "offsets"_a, "probes"_a, "a"_a, "b"_a);
     m.def("share_key", &share_key, "keys"_a, "offsets"_a, "probes"_a, "a"_a, "b"_a);

@@ -28,10 +28,10 @@ static nb::tuple sample_grams(In<uint8_t> values, In<int64_t> offsets, const Tex
 }
 
 static void weigh_grams(nb::ndarray<uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> values, In<int64_t> offsets,
-                        In<uint16_t> counts, In<uint32_t> weight_of_count) {
+                        In<uint8_t> low, In<uint64_t> high, In<uint32_t> weight_of_count) {
     nb::gil_scoped_release free;
-    neardup::weigh_grams(values.data(), offsets.data(), offsets.size() - 1, counts.data(), counts.size(),
-                         weight_of_count.data());
+    const neardup::SlotCounts counts{low.data(), low.size(), high.data(), high.size()};
+    neardup::weigh_grams(values.data(), offsets.data(), offsets.size() - 1, counts, weight_of_count.data());
 }
 
 static Out<uint32_t> gram_features(In<uint64_t> values) {
@@ -72,7 +72,7 @@ static Out<int64_t> compare_grams(In<uint64_t> values, In<int64_t> offsets, In<i
 
 void bind_raregrams(nb::module_ &m) {
     m.def("sample_grams", &sample_grams, "values"_a, "offsets"_a, "text"_a, "q"_a, "most"_a);
-    m.def("weigh_grams", &weigh_grams, "values"_a, "offsets"_a, "counts"_a, "weight_of_count"_a);
+    m.def("weigh_grams", &weigh_grams, "values"_a, "offsets"_a, "low"_a, "high"_a, "weight_of_count"_a);
     m.def("gram_features", &gram_features, "values"_a);
     m.def("gram_keys", &gram_keys, "values"_a, "offsets"_a, "rare"_a, "lone"_a, "bands"_a, "rows"_a, "fewest"_a,
           "own"_a, "own_share"_a, "multipliers"_a);

@@ -28,6 +28,9 @@ class Buffer {
     std::string_view view() const { return {data_, size_}; }
     void truncate(size_t size) { size_ = std::min(size, size_); }
 
+    // What the buffer may have at last: a buffer that has a part of it already is not moved again.
+    void expect(size_t most) { most_ = most; }
+
     void append(const char *from, size_t count) {
         if (count == 0) return;
         if (count > capacity_ - size_) grow(size_ + count);
@@ -39,6 +42,7 @@ class Buffer {
   private:
     void grow(size_t needed) {
         size_t capacity = std::max({needed, capacity_ * 2, size_t{256}});
+        if (capacity > most_ / 16) capacity = std::max(capacity, most_);
         char *data = static_cast<char *>(std::realloc(data_, capacity));
         if (data == nullptr) throw std::bad_alloc();
         data_ = data;
@@ -48,11 +52,13 @@ class Buffer {
         std::swap(data_, other.data_);
         std::swap(size_, other.size_);
         std::swap(capacity_, other.capacity_);
+        std::swap(most_, other.most_);
     }
 
     char *data_ = nullptr;
     size_t size_ = 0;
     size_t capacity_ = 0;
+    size_t most_ = 0;
 };
 
 }  // namespace neardup

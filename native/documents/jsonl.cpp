@@ -253,7 +253,9 @@ class Scanner {
 
     void line(const Line &line, const char *limit) {
         found_.assign(found_.size(), Type::absent);
+        places_.assign(2 * found_.size(), 0);
         lone_ = nullptr;
+        begin_ = line.begin;
         Reader reader(line.first, line.last, limit);
         if (line.blank) {
             reader.status = Status::blank;
@@ -267,6 +269,7 @@ class Scanner {
             Field &field = scan_.fields[i];
             field.types.push_back(static_cast<uint8_t>(found_[i]));
             field.offsets.push_back(static_cast<int64_t>(field.values.size()));
+            field.places.insert(field.places.end(), {places_[2 * i], places_[2 * i + 1]});
         }
     }
 
@@ -274,7 +277,8 @@ class Scanner {
     std::span<const std::string> names_;
     Scan &scan_;
     std::vector<Type> found_;
-    const char *lone_ = nullptr;
+    std::vector<int64_t> places_;
+    const char *lone_ = nullptr, *begin_ = nullptr;
     Buffer unescaped_;
 
     void discard() {
@@ -327,7 +331,9 @@ class Scanner {
         if (field == names_.size()) return reader.value(nullptr, type);
         restart(field);
         reader.lone = nullptr;
+        places_[2 * field] = reader.p - begin_;
         if (!reader.value(&scan_.fields[field].values, type)) return false;
+        places_[2 * field + 1] = reader.p - begin_;
         found_[field] = reader.lone ? Type::surrogate : type;
         if (reader.lone && !lone_) lone_ = reader.lone;
         return true;
@@ -353,6 +359,7 @@ class Scanner {
 Scan scan(std::string_view chunk, std::span<const std::string> fields, bool start_of_file) {
     Scan out;
     Scanner scanner(fields, out);
+    for (Field &field : out.fields) field.values.expect(chunk.size());
     const char *const end = chunk.data() + chunk.size();
     for (const char *p = chunk.data(); p < end;) {
         const Line line = line_at(p, end, start_of_file && p == chunk.data());

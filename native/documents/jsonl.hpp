@@ -43,6 +43,7 @@ struct Field {
     std::vector<uint8_t> types;
     std::vector<int64_t> offsets{0};
     Buffer values;
+    std::vector<int64_t> places;  // of each value in its line: the bytes from and to, two numbers
 };
 
 struct Scan {

@@ -33,12 +33,23 @@ int64_t count_lines(std::string_view chunk) {
     return newlines + (!chunk.empty() && chunk.back() != '\n');
 }
 
+std::vector<uint32_t> line_starts(std::string_view chunk) {
+    std::vector<uint32_t> starts;
+    const char *const end = chunk.data() + chunk.size();
+    for (const char *p = chunk.data(); p < end;) {
+        starts.push_back(static_cast<uint32_t>(p - chunk.data()));
+        const auto *newline = static_cast<const char *>(std::memchr(p, '\n', static_cast<size_t>(end - p)));
+        p = newline ? newline + 1 : end;
+    }
+    return starts;
+}
+
 Selection select_lines(std::string_view chunk, std::span<const uint8_t> keep, bool start_of_file,
                        bool previous_kept) {
     Selection out;
     out.last_kept = previous_kept;
     const char *const end = chunk.data() + chunk.size();
-    const char *run = chunk.data();  // start of the kept lines not yet copied
+    const char *run = chunk.data();  // start of the kept lines that are not yet in a run
     for (const char *p = run; p < end;) {
         const Line line = line_at(p, end, start_of_file && p == chunk.data());
         const bool was_kept = out.last_kept;
@@ -46,12 +57,11 @@ Selection select_lines(std::string_view chunk, std::span<const uint8_t> keep, bo
             const auto position = static_cast<size_t>(out.documents++);
             out.last_kept = position < keep.size() && keep[position] != 0;
         }
-        if (was_kept && !out.last_kept) out.bytes.append(run, static_cast<size_t>(p - run));
+        if (was_kept && !out.last_kept && p > run) out.runs.emplace_back(run, static_cast<size_t>(p - run));
         if (!was_kept && out.last_kept) run = p;
         p = line.next;
     }
-    out.whole = out.last_kept && run == chunk.data() && out.bytes.size() == 0;
-    if (out.last_kept && !out.whole) out.bytes.append(run, static_cast<size_t>(end - run));
+    if (out.last_kept && end > run) out.runs.emplace_back(run, static_cast<size_t>(end - run));
     return out;
 }
 

@@ -9,8 +9,7 @@
 #include <cstring>
 #include <span>
 #include <string_view>
-
-#include "documents/buffer.hpp"
+#include <vector>
 
 namespace neardup {
 
@@ -44,11 +43,13 @@ inline Line line_at(const char *p, const char *end, bool start_of_file) {
 
 int64_t count_lines(std::string_view chunk);
 
+// Where each line begins; the chunk is shorter than 4 GB.
+std::vector<uint32_t> line_starts(std::string_view chunk);
+
 struct Selection {
-    Buffer bytes;
-    int64_t documents = 0;  // lines that are not blank, kept or not
+    std::vector<std::string_view> runs;  // adjacent kept lines, parts of the chunk
+    int64_t documents = 0;               // lines that are not blank, kept or not
     bool last_kept = true;
-    bool whole = false;  // all lines are kept: `bytes` is empty, the chunk has them
 };
 
 // The kept lines, unchanged. `keep` has one entry per document; documents beyond it are not kept. A blank line is kept if

@@ -22,7 +22,8 @@ struct Merge {
     Entries p, q;
     Match *out;
 
-    bool goes_on() const { return p.begin < p.end && q.begin < q.end; }
+    // So many steps can be made without looking at the ends again: a step advances each side by one at most.
+    ptrdiff_t steps() const { return std::min(p.end - p.begin, q.end - q.begin); }
 
     // x <= y and y <= x by shifts: GCC turns comparisons into branches, which are unpredictable for hashes.
     void step() {
@@ -51,11 +52,12 @@ void for_common_entries(Entries p, Entries q, std::vector<Match> &room, Take tak
         merges[i] = {{p.begin + begin, p.begin + end}, {q.begin, q_end}, room.data() + begin + i};
         q.begin = q_end;
     }
-    auto &[first, second, third, fourth] = merges;
-    while (first.goes_on() & second.goes_on() & third.goes_on() & fourth.goes_on())
-        first.step(), second.step(), third.step(), fourth.step();
+    auto [first, second, third, fourth] = merges;
+    while (ptrdiff_t steps = std::min({first.steps(), second.steps(), third.steps(), fourth.steps()}))
+        for (; steps > 0; --steps) first.step(), second.step(), third.step(), fourth.step();
+    merges = {first, second, third, fourth};
     for (size_t i = 0; i < parts; ++i) {
-        while (merges[i].goes_on()) merges[i].step();
+        while (merges[i].steps() > 0) merges[i].step();
         take(room.data() + size * i / parts + i, merges[i].out);
     }
 }

@@ -12,7 +12,7 @@ namespace {
 
 struct Entry {
     uint64_t key;
-    int64_t member;  // document · 2 + whether the key is a probe
+    int64_t member;  // place · 2 + whether the key is a probe
 };
 
 bool before(const Entry &x, const Entry &y) { return x.key != y.key ? x.key < y.key : x.member < y.member; }
@@ -69,9 +69,10 @@ constexpr int kMostPartBits = 4;
 
 }  // namespace
 
-void shared_groups(const uint64_t *keys, const int64_t *offsets, const int32_t *probes, size_t documents, size_t share,
-                   size_t shares, Groups &out) {
-    const size_t total = documents ? static_cast<size_t>(offsets[documents] - offsets[0]) : 0;
+void shared_groups(const uint64_t *keys, const int64_t *offsets, const int32_t *probes, const int64_t *rows, size_t places,
+                   size_t share, size_t shares, Groups &out) {
+    size_t total = 0;
+    for (size_t p = 0; p < places; ++p) total += static_cast<size_t>(offsets[rows[p] + 1] - offsets[rows[p]]);
     const int least_bits = std::bit_width(shares - 1);
     const int part_bits = std::clamp<int>(std::bit_width(total / kPartEntries), least_bits, std::max(kMostPartBits, least_bits));
     const uint64_t parts = uint64_t{1} << part_bits;
@@ -79,10 +80,12 @@ void shared_groups(const uint64_t *keys, const int64_t *offsets, const int32_t *
     entries.reserve((total >> part_bits) + (total >> (part_bits + 4)) + 16);
     for (uint64_t part = parts * share / shares; part < parts * (share + 1) / shares; ++part) {
         entries.clear();
-        for (size_t d = 0; d < documents; ++d)
-            for (int64_t k = offsets[d]; k < offsets[d + 1]; ++k)
+        for (size_t p = 0; p < places; ++p) {
+            const int64_t begin = offsets[rows[p]], end = offsets[rows[p] + 1], looks = begin + probes[rows[p]];
+            for (int64_t k = begin; k < end; ++k)
                 if (part_bits == 0 || keys[k] >> (64 - part_bits) == part)
-                    entries.push_back({keys[k], static_cast<int64_t>(d) * 2 + (k - offsets[d] < probes[d])});
+                    entries.push_back({keys[k], static_cast<int64_t>(p) * 2 + (k < looks)});
+        }
         sort_entries(entries, scratch, part_bits);
         append_groups(entries, out);
     }

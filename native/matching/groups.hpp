@@ -7,17 +7,17 @@
 namespace neardup {
 
 // Groups of two or more entries with equal keys. An entry is a document, and whether it searches with the key (probe) or
-// can only be found by it. Groups are in the order of keys, members in the order of documents.
+// can only be found by it. Groups are in the order of keys, members in the order of places.
 struct Groups {
     std::vector<int64_t> members, ends;
     std::vector<uint8_t> probes;
 };
 
-// Document d has keys[offsets[d] .. offsets[d+1]), of which the first probes[d] are probes. The key space is processed
-// in parts, so that additional memory is a fraction of the input. `share` of `shares` gets its own range of keys: the
-// groups of all shares in order are those of one call, so that threads can take one each.
-void shared_groups(const uint64_t *keys, const int64_t *offsets, const int32_t *probes, size_t documents, size_t share,
-                   size_t shares, Groups &out);
+// Row r has keys[offsets[r] .. offsets[r+1]), of which the first probes[r] are probes; the document at place p has row
+// rows[p]. The key space is processed in parts, so that additional memory is a fraction of the input. `share` of `shares`
+// gets its own range of keys: the groups of all shares in order are those of one call, so that threads can take one each.
+void shared_groups(const uint64_t *keys, const int64_t *offsets, const int32_t *probes, const int64_t *rows, size_t places,
+                   size_t share, size_t shares, Groups &out);
 
 // distinct[g] = 1 for the first of all groups with the same entries; similar documents share many keys.
 void distinct_groups(const int64_t *members, const uint8_t *probes, const int64_t *offsets, size_t groups,

@@ -1,9 +1,12 @@
 #include "matching/sharing.hpp"
 
 #include "matching/most_shared.hpp"
+#include "simd.hpp"
 
 namespace neardup {
 namespace {
+
+constexpr int64_t kAhead = 12;  // groups
 
 // The groups of each document from `first` to `last`, with its flag in the lowest bit: those of document d are
 // begins[d - first] .. begins[d - first + 1] in `of`.
@@ -30,8 +33,13 @@ void sharing_pairs(const int64_t *members, const uint8_t *looks, const int64_t *
     std::vector<uint64_t> of;
     groups_of(members, looks, offsets, groups, first, last, begins, of);
     MostShared shared(documents);
+    // The groups of a document lie anywhere, and nearly all of the time is spent on waiting for them.
+    const auto ahead = [&](int64_t i) { return offsets + (of[std::min(static_cast<size_t>(i), of.size() - 1)] >> 1); };
     for (size_t d = first; d < last; ++d) {
         for (int64_t i = begins[d - first]; i < begins[d - first + 1]; ++i) {
+            fetch(ahead(i + 2 * kAhead), sizeof *offsets);
+            fetch(members + *ahead(i + kAhead), sizeof *members);
+            fetch(looks + *ahead(i + kAhead), sizeof *looks);
             const size_t g = of[static_cast<size_t>(i)] >> 1;
             const bool looking = of[static_cast<size_t>(i)] & 1;
             for (int64_t k = offsets[g]; k < offsets[g + 1] && static_cast<size_t>(members[k]) < d; ++k)

@@ -166,6 +166,7 @@ class KeyMaker {
     // Half of the features of a sample have its level, so only those of the highest levels are ordered.
     void append_first(const std::vector<uint64_t> &entries, uint32_t lowest, size_t most, uint64_t kind,
                       std::vector<uint64_t> &keys) {
+        if (most == 0) return;
         const auto from = [](uint64_t level) { return level << 24; };
         const auto level_bits = from(sampled::kMostLevel);
         uint32_t level = std::min<uint32_t>(lowest + static_cast<uint32_t>(std::bit_width(entries.size() / most)), sampled::kMostLevel);
@@ -201,12 +202,26 @@ class KeyMaker {
 
 }  // namespace
 
-void weigh_grams(uint64_t *values, const int64_t *offsets, size_t documents, const uint16_t *counts, size_t slots,
+// A branch on whether a count is high would be mispredicted: entries with high counts are listed first.
+void weigh_grams(uint64_t *values, const int64_t *offsets, size_t documents, const SlotCounts &counts,
                  const uint32_t *weight_of_count) {
+    std::array<uint64_t, kLow + 1> weights;
+    std::copy_n(weight_of_count, kLow, weights.begin());
+    weights[kLow] = 0;
+    std::vector<uint64_t *> high;
     for (size_t d = 0; d < documents; ++d) {
         if (offsets[d] == offsets[d + 1] || !sampled::is_head(values[offsets[d]])) continue;
-        for (int64_t i = offsets[d] + 1; i < offsets[d + 1]; ++i)
-            values[i] |= weight_of_count[counts[feature_of(values[i]) & (slots - 1)]];
+        uint64_t *const end = values + offsets[d + 1];
+        high.resize(static_cast<size_t>(offsets[d + 1] - offsets[d]));
+        size_t listed = 0;
+        for (uint64_t *entry = values + offsets[d] + 1; entry < end; ++entry) {
+            if (end - entry > static_cast<ptrdiff_t>(kSlotsAhead)) counts.fetch_slot(feature_of(entry[kSlotsAhead]));
+            const uint32_t low = counts.low[counts.slot_of(feature_of(*entry))];
+            high[listed] = entry;
+            listed += low == kLow;
+            *entry |= weights[low];
+        }
+        for (size_t i = 0; i < listed; ++i) *high[i] |= weight_of_count[counts.high_count(feature_of(*high[i]))];
     }
 }
 
@@ -225,8 +240,10 @@ void compare_grams(const uint64_t *values, const int64_t *offsets, const int64_t
     std::vector<Match> room;
     SizesOf sizes(pairs);
     for (size_t i = 0; i < pairs; ++i) {
-        // The next row is mostly far away.
-        if (i + 1 < pairs) fetch(values + offsets[b[i + 1]], row_bytes(offsets, b[i + 1]));
+        // The next rows are mostly far away.
+        if (i + 1 < pairs)
+            for (const int64_t next : {a[i + 1], b[i + 1]})
+                if (next != a[i] && next != b[i]) fetch(values + offsets[next], row_bytes(offsets, next));
         const Row x = row_of(values, offsets, a[i]), y = row_of(values, offsets, b[i]);
         const uint32_t level = std::max(x.level, y.level);
         out[i] = compared(x, y, level, sizes.at(x, a[i], level), sizes.at(y, b[i], level), room);

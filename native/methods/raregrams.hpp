@@ -8,14 +8,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "features/slot_counts.hpp"
+
 namespace neardup {
 
 // In many documents (no key), in a few, in one alone, in some more than a few.
 enum GramClass : uint64_t { kManyHave = 0, kFewHave = 1, kOneHas = 2, kSomeHave = 3 };
 
-// Adds to each entry of rows with heads what weight_of_count has for the count of its feature, which is in the slot of
-// its low bits; `slots` is a power of two.
-void weigh_grams(uint64_t *values, const int64_t *offsets, size_t documents, const uint16_t *counts, size_t slots,
+// Adds to each entry of rows with heads what weight_of_count has for the count of its feature.
+void weigh_grams(uint64_t *values, const int64_t *offsets, size_t documents, const SlotCounts &counts,
                  const uint32_t *weight_of_count);
 
 struct GramKeys {

@@ -48,7 +48,8 @@ class Draft:
         try:
             self._stack.enter_context(only_writer(self.folder, self._lock))
             self._stack.callback(shutil.rmtree, self.path, ignore_errors=True)
-            _move_in(self.folder, self.mark)
+            if (self.folder / _WHOLE).exists():
+                _move_in(self.folder, self.mark)
             shutil.rmtree(self.path, ignore_errors=True)
             self.path.mkdir()
             if self.folder.exists():
@@ -112,8 +113,6 @@ def settle(folder: Path, mark: str) -> None:
 
 def _move_in(folder: Path, mark: str) -> None:
     whole = folder / _WHOLE
-    if not whole.exists():
-        return
     if (whole / mark).exists():
         (folder / mark).unlink(missing_ok=True)
         sync([folder])

@@ -279,6 +279,11 @@ def whole_file(path: Path) -> Iterator[Path]:
         sync([path.parent])
 
 
+def write_text(path: Path, text: str) -> None:
+    with whole_file(path) as part:
+        part.write_text(text, "utf-8")
+
+
 def make_folder(folder: Path) -> list[Path]:
     """Makes a folder and its missing parents, on the disk too; returns those that were missing,
     the innermost first."""

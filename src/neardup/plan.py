@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
 from neardup.artefacts.calibration import Calibration
+from neardup.classes import dataclass
 from neardup.decisions.order import Order
 from neardup.decisions.policy import Policy, check_names, read_policy
 from neardup.documents.columns import DEFAULT_ID, Columns
+from neardup.documents.encodings import canonical
 from neardup.documents.extraction.extractor import Extraction
 from neardup.documents.open_files import Limits
 from neardup.documents.remote import address_of, local_path
-from neardup.documents.streams import canonical
 from neardup.errors import NeardupError, SettingsError, all_problems
 from neardup.methods import registry
 from neardup.methods.base import Method, signature_of
-from neardup.methods.thresholds import asks_known_answers, check_cuts, with_threshold
+from neardup.methods.thresholds import AUTO, calibrates_itself, check_cuts
 from neardup.settings import (
     Settings,
     check_positive,
@@ -127,7 +128,7 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
             problems.append(error)
             return None
 
-    method = attempt(_method, settings)
+    chosen = attempt(_method, settings)
     policy: Any = None
     if settings.policy is None:
         own = keep = attempt(Order.parse, settings.keep, settings.date)
@@ -142,6 +143,7 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
         attempt(check_names, policy, settings.text, settings.id or DEFAULT_ID)
     if problems:
         raise all_problems(problems)
+    method, planted_cut = chosen
     workers = worker_count(settings.workers)
     counted = (column for need in method.needs for column in need.columns)
     needed = (*keep.columns, settings.within, *method.columns, *counted)
@@ -162,33 +164,44 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
         limit=settings.limit,
         max_pairs=settings.max_pairs,
         strict=settings.strict,
-        against=as_paths(settings.against),
+        against=as_paths(settings.against) if settings.against else (),
         signatures=settings.signatures,
         # Components of some of the pairs would be neither these nor those clusters.
         every_pair=every_pair or settings.clusters != "rule",
         engine=settings.engine,
         master=settings.master,
-        planted_cut=asks_known_answers(type(method), settings.set, settings.threshold),
+        planted_cut=planted_cut,
         written=settings,
     )
 
 
-def _method(settings: Settings) -> Method:
-    cls = (
-        registry.method_class(settings.method)
-        if isinstance(settings.method, str)
-        else type(settings.method)
-    )
-    parameters = with_threshold(cls, dict(settings.set), settings.threshold)
+def _method(settings: Settings) -> tuple[Method, bool]:
+    """The method at its threshold, and whether groups, or planted copies and decoys, are to choose
+    the threshold. A number is used as it is: the registry then turns calibration off, unless
+    ``calibrate`` is set too; in that case calibration starts from the number."""
+    named, parameters = settings.method, dict(settings.set)
+    cls = registry.method_class(named) if isinstance(named, str) else type(named)
+    written = parameters.get("threshold") if settings.threshold is None else settings.threshold
+    automatic = written == AUTO
+    if automatic:
+        if parameters.get("calibrate") is False:
+            raise SettingsError(
+                "threshold is 'auto', and calibrate is false.", hint="leave one of them out."
+            )
+        parameters.pop("threshold", None)
+        if calibrates_itself(cls):
+            parameters["calibrate"], automatic = True, False
+    elif written is not None:
+        parameters["threshold"] = written
     if settings.date is not None and "date" in registry.parameter_names(cls):
         parameters.setdefault("date", settings.date)
-    if isinstance(settings.method, str):
-        made = registry.build(settings.method, parameters)
+    if isinstance(named, str):
+        method = registry.build(named, parameters)
     else:
-        made = registry.changed(settings.method, parameters)
-    if asks_known_answers(cls, settings.set, settings.threshold):
-        check_cuts(made)
-    return made
+        method = registry.changed(named, parameters)
+    if automatic:
+        check_cuts(method)
+    return method, automatic
 
 
 def limits_of(settings: Settings) -> Limits:

@@ -11,7 +11,10 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from dataclasses import field
 from typing import Any, Protocol
+
+from neardup.classes import dataclass
 
 LOG = logging.getLogger("neardup")
 LOG.addHandler(logging.NullHandler())  # otherwise Python prints warnings
@@ -34,7 +37,34 @@ class Progress(Protocol):
     def finish(self) -> None: ...
 
 
+@dataclass
+class Stage:
+    """How far one stage is, in its unit and in bytes."""
+
+    name: str = ""
+    total: int | None = None
+    unit: str = "documents"
+    total_bytes: int | None = None
+    done: int = 0
+    done_bytes: int = 0
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def share(self) -> float | None:
+        """Between 0 and 1; None when no total is known."""
+        if self.total_bytes:
+            return min(self.done_bytes / self.total_bytes, 1.0)
+        return min(self.done / self.total, 1.0) if self.total else None
+
+    def __str__(self) -> str:
+        seconds = max(time.monotonic() - self.began, 1e-9)
+        said = f"{self.done:,} {self.unit}, {self.done / seconds:,.0f}/s"
+        return f"{said}, {self.done_bytes / seconds / 1e6:,.1f} MB/s" if self.done_bytes else said
+
+
 class Silent:
+    """Shows nothing. What shows something inherits from it, and overrides ``begin``."""
+
     def stage(
         self,
         name: str,
@@ -42,6 +72,9 @@ class Silent:
         unit: str = "documents",
         total_bytes: int | None = None,
     ) -> None:
+        self.begin(Stage(name, total, unit, total_bytes))
+
+    def begin(self, stage: Stage) -> None:
         pass
 
     def advance(self, amount: int, done_bytes: int = 0) -> None:
@@ -54,29 +87,21 @@ class Silent:
 AFTER, EVERY = 1.0, 0.25  # seconds: when a bar appears, and how often it moves
 
 
-class Cell:
+class Cell(Silent):
     """A bar in the cell of a notebook; it goes away when the work is done."""
 
     def __init__(self) -> None:
         self._shown: Any = None
         self._next = time.monotonic() + AFTER
-        self._stage, self._unit = "", ""
-        self._total: int | None = None
-        self._of_bytes, self._done, self._done_bytes = False, 0, 0
+        self._stage = Stage()
 
-    def stage(
-        self,
-        name: str,
-        total: int | None = None,
-        unit: str = "documents",
-        total_bytes: int | None = None,
-    ) -> None:
-        self._stage, self._unit, self._done, self._done_bytes = name, unit, 0, 0
-        self._of_bytes, self._total = bool(total_bytes), total_bytes or total
+    def begin(self, stage: Stage) -> None:
+        self._stage = stage
         self._show()
 
     def advance(self, amount: int, done_bytes: int = 0) -> None:
-        self._done, self._done_bytes = self._done + amount, self._done_bytes + done_bytes
+        self._stage.done += amount
+        self._stage.done_bytes += done_bytes
         self._show()
 
     def finish(self) -> None:
@@ -86,10 +111,10 @@ class Cell:
     def _show(self) -> None:
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + EVERY
-            done = self._done_bytes if self._of_bytes else self._done
-            share = f' value="{min(done / self._total, 1):.3f}"' if self._total else ""
-            counted = f": {self._done:,} {self._unit}" if self._done else ""
-            self._write(f"<progress{share}></progress> {self._stage}{counted}")
+            stage = self._stage
+            share = "" if stage.share is None else f' value="{stage.share:.3f}"'
+            counted = f": {stage.done:,} {stage.unit}" if stage.done else ""
+            self._write(f"<progress{share}></progress> {stage.name}{counted}")
 
     def _write(self, markup: str) -> None:
         from IPython.display import HTML, display
@@ -107,37 +132,31 @@ def usual() -> Progress:
     return Cell() if getattr(shell, "kernel", None) is not None else Silent()
 
 
-class Logged:
+class Logged(Silent):
     """Forwards everything, and logs each stage when it ends."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
-        self._stage = self._unit = ""
-        self._done, self._began = 0, 0.0
+        self._stage: Stage | None = None
 
-    def stage(
-        self,
-        name: str,
-        total: int | None = None,
-        unit: str = "documents",
-        total_bytes: int | None = None,
-    ) -> None:
-        self._end()
-        self._stage, self._unit = name, unit
-        self._done, self._began = 0, time.perf_counter()
-        self._progress.stage(name, total, unit, total_bytes)
+    def begin(self, stage: Stage | None) -> None:
+        if last := self._stage:
+            counted = f"{last.done:,} {last.unit} in " if last.done else ""
+            LOG.info("%s: %s%.2f s", last.name, counted, time.monotonic() - last.began)
+        self._stage = stage
+        if stage:
+            self._progress.stage(stage.name, stage.total, stage.unit, stage.total_bytes)
 
     def advance(self, amount: int, done_bytes: int = 0) -> None:
-        self._done += amount
+        if self._stage:
+            self._stage.done += amount
         self._progress.advance(amount, done_bytes)
 
     def finish(self) -> None:
-        self._end()
+        self.begin(None)
         self._progress.finish()
 
-    def _end(self) -> None:
-        if self._stage:
-            seconds = time.perf_counter() - self._began
-            counted = f"{self._done:,} {self._unit} in " if self._done else ""
-            LOG.info("%s: %s%.2f s", self._stage, counted, seconds)
-        self._stage = ""
+
+def logged(progress: Progress) -> Progress:
+    """The same progress, which also logs each stage if anybody reads the log."""
+    return Logged(progress) if LOG.isEnabledFor(logging.INFO) else progress

@@ -7,7 +7,7 @@ tables: the reader keeps them, and they reappear unchanged in the kept output.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
 from itertools import pairwise
 from typing import Any
 
@@ -16,11 +16,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.instructions import use_wanted
+from neardup.classes import dataclass
+from neardup.errors import SettingsError
 
 Array = npt.NDArray[Any]
-
-use_wanted()  # every stage imports this module before it computes
 
 KEPT, DUPLICATE, REJECTED = "kept", "duplicate", "rejected"
 
@@ -182,3 +181,30 @@ def slices_of(sizes: Array, most: int) -> list[slice]:
 def offsets_of(lengths: Array) -> npt.NDArray[np.int64]:
     """The offsets of entries with these lengths: 0 and the cumulative sums."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+VARIABLE = "NEARDUP_INSTRUCTIONS"
+LEVELS = ("portable", "sse4", "avx2", "avx512")
+
+
+def use_wanted() -> None:
+    """Has the kernels use the level of instructions that the environment names: to compare levels,
+    or to do without one. Every level gives the same bits; without a name, the best is used."""
+    wanted = os.environ.get(VARIABLE, "")
+    if not wanted:
+        return
+    available = ", ".join(_native.INSTRUCTIONS)
+    if wanted not in LEVELS:
+        raise SettingsError(
+            f"{VARIABLE} must be one of {', '.join(LEVELS)}, not {wanted!r}.",
+            hint=f"this machine has {available}; unset the variable to use the best of them.",
+        )
+    if wanted not in _native.INSTRUCTIONS:
+        raise SettingsError(
+            f"{VARIABLE} asks for {wanted}, which this machine does not have; it has {available}.",
+            hint="name one of these, or unset the variable to use the best of them.",
+        )
+    _native.use_instructions(wanted)
+
+
+use_wanted()  # every stage imports this module before it computes

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import functools
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup.classes import dataclass
 from neardup.errors import NeardupError, SettingsError, all_problems
 from neardup.methods import registry
 
@@ -122,9 +121,10 @@ def _unknown_setting(name: str, known: list[str], method: str) -> SettingsError:
     )
 
 
-def plain_problems(settings: Settings) -> list[NeardupError]:
+def plain_problems(settings: Settings, *first: Callable[[], object]) -> list[NeardupError]:
     """Everything wrong with the settings that are plain numbers, sizes and choices."""
     checks: tuple[Callable[[], object], ...] = (
+        *first,
         lambda: parse_size(settings.memory),
         lambda: check_positive("workers", settings.workers),
         lambda: check_positive("limit", settings.limit),
@@ -133,7 +133,13 @@ def plain_problems(settings: Settings) -> list[NeardupError]:
         lambda: _check_choice("kinds", settings.kinds, PAIR_KINDS),
         lambda: _check_choice("engine", settings.engine, ENGINES),
     )
-    return [error for check in checks if (error := _problem(check))]
+    problems = []
+    for check in checks:
+        try:
+            check()
+        except NeardupError as error:
+            problems.append(error)
+    return problems
 
 
 # What only ``plan.resolve`` can check, because it loads the method or reads files.
@@ -146,21 +152,10 @@ def refuse_early(settings: Settings) -> None:
     usual = Settings()
     if any(getattr(settings, name) != getattr(usual, name) for name in _RESOLVED):
         return
-    problems = plain_problems(settings)
-    if isinstance(name := settings.method, str) and (
-        unknown := _problem(lambda: registry.check_name(name))
-    ):
-        problems.insert(0, unknown)
-    if problems:
+    name = settings.method
+    known = [lambda: registry.check_name(name)] if isinstance(name, str) else []
+    if problems := plain_problems(settings, *known):
         raise all_problems(problems)
-
-
-def _problem(check: Callable[[], object]) -> NeardupError | None:
-    try:
-        check()
-    except NeardupError as error:
-        return error
-    return None
 
 
 def worker_count(workers: int | None) -> int:
@@ -187,15 +182,11 @@ _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)B?\s*", re.IGNORECASE)
 
 def parse_size(size: str | int, name: str = "memory") -> int:
     """``512MB``, ``2G``, ``1.5 GB`` or a number of bytes."""
-    return _parsed_size(str(size), name)
-
-
-@functools.lru_cache(maxsize=64)
-def _parsed_size(size: str, name: str) -> int:
-    match = _SIZE.fullmatch(size)
+    match = _SIZE.fullmatch(written := str(size))
     if not match:
-        raise SettingsError(f"{name} is {size!r}.", hint="expected a size such as 512MB or 4GB.")
-    count = int(Fraction(match[1]) * _UNITS[match[2].upper()])
+        raise SettingsError(f"{name} is {written!r}.", hint="expected a size such as 512MB or 4GB.")
+    whole, _, decimals = match[1].partition(".")
+    count: int = int(whole + decimals) * _UNITS[match[2].upper()] // 10 ** len(decimals)
     if count < 1_000_000:
-        raise SettingsError(f"{name} is {size!r}: {count} bytes.", hint="give at least 1MB.")
+        raise SettingsError(f"{name} is {written!r}: {count} bytes.", hint="give at least 1MB.")
     return count

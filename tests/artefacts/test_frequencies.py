@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup import _native
 from neardup.artefacts import frequencies
 from neardup.artefacts.frequencies import FrequencyCounter, Grams, load_frequencies
+from neardup.artefacts.slot_counts import MOST_COUNT, SlotCounts
 from neardup.errors import InputError
 from neardup.testing import batch
 from neardup.text.text_options import Text
@@ -38,9 +38,24 @@ def test_chunks_and_how_many_are_held_change_nothing(
 
 
 def test_counts_end_at_their_largest_value() -> None:
-    counts = np.array([65_533, 65_535, 0, 7], np.uint16)
-    _native.count_documents(np.array([0, 4, 8, 12, 1, 5, 3], np.uint32), counts)
-    assert counts.tolist() == [65_535, 65_535, 0, 8]
+    counts = SlotCounts.of(np.array([65_533, 65_535, 0, 7], np.uint16))
+    counts.add(np.array([0, 4, 8, 12, 1, 5, 3], np.uint32))
+    assert counts.unpacked().tolist() == [65_535, 65_535, 0, 8]
+
+
+@given(st.data(), st.integers(0, 2**32 - 1))
+def test_high_counts_are_as_exact_as_low_ones(data: st.DataObject, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    slots, size = 1 << data.draw(st.integers(0, 14)), data.draw(st.integers(0, 3000))
+    added, features = SlotCounts.empty(slots), rng.integers(0, 1 << 32, size, np.uint32)
+    counts = rng.choice(np.array([1, 2, 253, 254, 255, 256, 40_000], np.uint16), size)
+    added.add_counts(features, counts)
+    added.add(features)
+    expected = np.zeros(slots, np.int64)
+    np.add.at(expected, features % slots, counts.astype(np.int64) + 1)
+    expected = np.minimum(expected, MOST_COUNT)
+    assert added.unpacked().tolist() == expected.tolist()
+    assert added.of_features(features).tolist() == expected[features % slots].tolist()
 
 
 def test_folded_counts_end_there_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,12 +66,12 @@ def test_folded_counts_end_there_too(monkeypatch: pytest.MonkeyPatch) -> None:
     counter = FrequencyCounter(Grams(2), Text())
     counter.add((40_000, np.full(40_000, 3, np.uint32)))
     counter.add((40_000, np.full(40_000, 7, np.uint32)))
-    assert counter.finish().counts.tolist() == [0, 0, 0, 65_535]
+    assert counter.finish().counts.unpacked().tolist() == [0, 0, 0, 65_535]
 
 
 @given(st.integers(0, 10**6), st.integers(0, 2**16 - 1))
 def test_rarer_features_never_weigh_less(documents: int, n: int) -> None:
-    none = np.zeros(4, np.uint16)
+    none = SlotCounts.empty(4)
     idf = frequencies.Frequencies(none, documents, Grams(3), Text()).idf
     assert len(idf) == 1 << 16
     assert idf[n] <= idf[max(n - 1, 0)]

@@ -39,13 +39,13 @@ def test_what_is_not_known_may_be_in_another_document() -> None:
     common, rare = (table.counts_of(features) for features in (sets[0], sets[1]))
     assert np.median(rare) == UNKNOWN_COUNT
     assert np.median(common) > 20
-    assert table.counts.min() == UNKNOWN_COUNT
+    assert table.counts.unpacked().min() == UNKNOWN_COUNT
 
 
 @pytest.mark.parametrize("grams", [Grams(1), Grams(5), Grams(8, "characters", 4)])
 def test_of_other_features_nothing_is_known(grams: Grams) -> None:
     table = FrequencyNeed(None, grams, Text()).general()
-    assert (table.grams, set(table.counts.tolist())) == (grams, {UNKNOWN_COUNT})
+    assert (table.grams, set(table.counts.unpacked().tolist())) == (grams, {UNKNOWN_COUNT})
     stripped = Text(diacritics="strip")
     assert FrequencyNeed(None, Grams(3), stripped).general().text == stripped
 

@@ -4,9 +4,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.decisions.clusters import average_clusters, components, rule_clusters
+from neardup.decisions.clusters import average_clusters, components
 from neardup.decisions.kinds import by_digests
-from neardup.matching.verify import Pairs
+from neardup.decisions.rule import rule_clusters
+from neardup.matching.evidence import Pairs
 from reference import rule as twin
 
 

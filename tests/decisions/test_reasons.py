@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.decisions.reasons import duplicate_reason, kept_reason, notes, reasons, with_notes
+from neardup.decisions.rule import duplicate_reason, kept_reason, notes, reasons, with_notes
 from neardup.methods.base import MOSTLY_NUMBERS, TOO_SHORT, UNDATED
 from neardup.methods.rareshingles import Rareshingles
 

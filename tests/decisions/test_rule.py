@@ -14,7 +14,7 @@ from neardup import _native
 from neardup.decisions import rule
 from neardup.decisions.rule import best_match, decide, decide_all
 from neardup.matching.candidates import Groups, leaders, pairs_within
-from neardup.matching.verify import Pairs
+from neardup.matching.evidence import Pairs
 from neardup.schema import Array, Ragged, offsets_of
 from reference import matching as groups_twin
 from reference import rule as twin

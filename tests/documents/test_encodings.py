@@ -11,7 +11,8 @@ from click.testing import CliRunner
 import neardup as nd
 from conftest import ROOT
 from neardup.cli import main
-from neardup.documents.streams import canonical, decoded, open_binary, writing
+from neardup.documents.encodings import canonical, decoded
+from neardup.documents.streams import open_binary, writing
 from neardup.errors import InputError, SettingsError
 
 NEWS = {

@@ -20,8 +20,9 @@ from hypothesis import strategies as st
 
 import neardup as nd
 from neardup.documents import Collection, Columns, DocumentBatch, collect
+from neardup.documents.file_formats import CODECS
 from neardup.documents.jsonl import JsonlChunk, JsonlSource
-from neardup.documents.streams import CODECS, open_binary
+from neardup.documents.streams import open_binary
 from neardup.errors import ColumnError, InputError
 from repeats import examples
 
@@ -168,6 +169,28 @@ def kept_bytes(collection: Collection, keep: np.ndarray) -> bytes:
     out = io.BytesIO()
     collection.write_kept_to(keep.astype(bool), out)
     return out.getvalue()
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_a_few_rows_are_read_without_the_others(tmp_path: Path, form: str) -> None:
+    texts = [f"text {i} " + "word " * 3000 for i in range(60)]
+    lines = [f'{{"name":{i},"text":"{text}"}}\r\n\n' for i, text in enumerate(texts)]
+    if form == "csv":
+        lines = [f'{i},"{text}\n"\n' for i, text in enumerate(texts)]
+    data = ("name,text\n" if form == "csv" else "\ufeff") + "".join(lines).rstrip("\n")
+    path = file_of(tmp_path, data.encode(), f"a.{form}")
+    source = replace(collect(path).sources[0], chunk_bytes=100_000)
+    columns = Columns(id="name")
+    records = pa.Table.from_batches([chunk.read().records for chunk in source.chunks(columns)])
+    for wanted in ([0], [0, 1, 2, 30], [7, 59], []):
+        rows = records.column("row").to_numpy()[np.array(wanted, int)]
+        batches = [chunk.read() for chunk in source.chunks_at(rows, columns)]
+        found = [text for batch in batches for text in batch.records.column("text").to_pylist()]
+        assert found == [records.column("text")[i].as_py() for i in wanted]
+        assert source.texts(rows, columns) == found
+        assert sum(batch.size for batch in batches) <= len(wanted) * 15_100
+    every = records.column("row").to_numpy()
+    assert sum(len(chunk.read()) for chunk in source.chunks_at(every, columns)) == 60
 
 
 def test_files_are_joined_in_order(tmp_path: Path) -> None:

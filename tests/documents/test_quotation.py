@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from neardup.documents.message import CLOSE, OPEN
-from neardup.documents.quotation import body_of
+from neardup.documents.quotation import LONGEST_SIGNATURE, Signatures, body_of
 
 OLD = "> The harbour is closed.\n> It will be open on Friday."
 
@@ -45,6 +45,14 @@ def test_the_parts_of_a_body(text: str, own: str, quoted: int, signature: int) -
 def test_a_long_text_after_two_dashes_is_no_signature() -> None:
     text = "First.\n--\n" + "\n".join(f"Line {n}." for n in range(40))
     assert body_of(text).text == text
+
+
+def test_no_line_is_examined_twice_for_the_end_of_a_signature() -> None:
+    lines, examined = ["--"] * 200, []
+    signatures = Signatures(lines, lambda i: bool(examined.append(i)))
+    begins = [signatures.begins(i) for i in range(len(lines))]
+    assert examined == list(range(len(lines)))
+    assert begins.index(True) == len(lines) - LONGEST_SIGNATURE
 
 
 def test_what_is_forwarded_belongs_to_the_message() -> None:

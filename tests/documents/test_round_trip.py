@@ -22,7 +22,8 @@ from click.testing import CliRunner
 
 import neardup as nd
 from neardup.cli import main
-from neardup.documents.streams import CODECS, open_binary, writing
+from neardup.documents.file_formats import CODECS
+from neardup.documents.streams import open_binary, writing
 
 COPIED = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
 TEXTS = [

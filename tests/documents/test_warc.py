@@ -15,7 +15,8 @@ from documents.pages import ARTICLE
 from neardup.documents import Columns, collect
 from neardup.documents import warc_records as module
 from neardup.documents.extraction.extractor import Extraction
-from neardup.documents.streams import CODECS, open_binary
+from neardup.documents.file_formats import CODECS
+from neardup.documents.streams import open_binary
 from neardup.errors import ColumnError, InputError, UsageError
 
 PACKERS = {

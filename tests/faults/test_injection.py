@@ -11,7 +11,7 @@ import pytest
 
 from faults.injection import SCENARIOS, built, preloaded
 
-POINTS = 30
+POINTS = 20
 
 
 @pytest.mark.kills

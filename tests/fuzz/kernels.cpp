@@ -19,7 +19,7 @@
 #include "documents/jsonl.hpp"
 #include "documents/lines.hpp"
 #include "features/aligned.hpp"
-#include "features/frequencies.hpp"
+#include "features/slot_counts.hpp"
 #include "features/minhash.hpp"
 #include "features/numbers.hpp"
 #include "features/overlap.hpp"
@@ -223,9 +223,13 @@ void csv_records(const Input &in, Digest &out) {
 void lines(const Input &in, Digest &out) {
     const std::vector<uint8_t> all(in.bytes.size() + 1, 1), some(in.bytes.size() / 2, in.settings & 1);
     const auto whole = select_lines(in.bytes, all, in.flag(0), true);
-    need(whole.bytes.view() == in.bytes, "keeping every line changes bytes");
+    need(in.bytes.empty() ? whole.runs.empty() : whole.runs.size() == 1 && whole.runs[0] == in.bytes,
+         "keeping every line changes bytes");
     const auto part = select_lines(in.bytes, some, in.flag(0), in.flag(1));
-    out.add(part.bytes.data(), part.bytes.size()), out.add(static_cast<uint64_t>(count_lines(in.bytes)));
+    for (const auto run : part.runs) out.add(run.data(), run.size());
+    const auto starts = line_starts(in.bytes);
+    need(static_cast<int64_t>(starts.size()) == count_lines(in.bytes), "a line without a start");
+    out.add(starts);
 }
 
 void ids(const Input &in, Digest &out) {
@@ -497,13 +501,13 @@ void rare_grams(const Input &in, Digest &out) {
     for (size_t d = 0; d < in.texts.size(); ++d)
         samples.append(in.texts.begin(d), in.texts.length(d), 16, rows.values), rows.close();
     rows.fit();
-    std::vector<uint16_t> counts(64);
-    for (const uint64_t entry : rows.values) {
-        const uint32_t feature = sampled::feature_of(entry);
-        count_documents(&feature, 1, counts.data(), counts.size());
-    }
+    std::vector<uint8_t> low(64);
+    std::vector<uint64_t> high(256);
+    SlotCounter counter(low.data(), low.size(), high.data(), high.size());
+    for (const uint64_t entry : rows.values) counter.add(sampled::feature_of(entry), 1);
+    const SlotCounts counts{low.data(), low.size(), high.data(), high.size()};
     static const std::vector<uint32_t> weights(65536, 9);
-    weigh_grams(rows.values.data(), rows.offsets.data(), rows.size(), counts.data(), counts.size(), weights.data());
+    weigh_grams(rows.values.data(), rows.offsets.data(), rows.size(), counts, weights.data());
     const auto by = multipliers(16);
     std::vector<uint64_t> keys;
     Offsets ends{0};
@@ -530,7 +534,9 @@ void groups(const Input &in, Digest &out) {
     const auto probes = in.probes(sets.offsets);
     Groups found;
     found.ends = {0};
-    shared_groups(sets.values.data(), sets.offsets.data(), probes.data(), sets.size(), 0, 1, found);
+    std::vector<int64_t> rows(sets.size());
+    std::iota(rows.begin(), rows.end(), 0);
+    shared_groups(sets.values.data(), sets.offsets.data(), probes.data(), rows.data(), rows.size(), 0, 1, found);
     check_rows(found.ends, found.members);
     const size_t count = found.ends.size() - 1;
     std::vector<uint8_t> distinct(count), shared(in.a.size());

@@ -15,7 +15,7 @@ from neardup import api as nd
 from neardup.cli import main
 from neardup.decisions.clusters import components, constrained_clusters
 from neardup.labels.label_store import DUPLICATE, NOT, Label, LabelStore
-from neardup.matching.verify import Pairs
+from neardup.matching.evidence import Pairs
 
 LINKS = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)).filter(lambda p: p[0] != p[1]))
 

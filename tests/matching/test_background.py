@@ -16,7 +16,7 @@ from neardup.matching.background import (
     score_gap,
     stability,
 )
-from neardup.matching.verify import Pairs
+from neardup.matching.evidence import Pairs
 from reference import rarity as twin
 
 USUAL = 0.4

@@ -104,7 +104,9 @@ def test_the_key_space_is_worked_through_in_parts(documents: int) -> None:
     keys = keys[: count * per]
     assert len(keys) > 1 << 20
     offsets = np.arange(0, count * per + 1, per, dtype=np.int64)
-    members, probes, ends = _native.shared_groups(keys, offsets, np.full(count, per, np.int32))
+    members, probes, ends = _native.shared_groups(
+        keys, offsets, np.full(count, per, np.int32), np.arange(count)
+    )
     entries = np.unique(np.stack([keys, np.arange(len(keys), dtype=np.uint64) // per]), axis=1)
     _, sizes = np.unique(entries[0], return_counts=True)
     assert np.array_equal(np.diff(ends), sizes[sizes > 1])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from neardup import _native
 from neardup.artefacts.calibration import CONSISTENCY, FEW_NEIGHBOURS, INCONSISTENT, Expected
 from neardup.matching import consistency
-from neardup.matching.verify import Pairs
+from neardup.matching.evidence import Pairs
 from reference import average_link as twin
 
 DOCUMENTS = 9

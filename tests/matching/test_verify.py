@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.matching import verify
-from neardup.matching.evidence import EvidenceStore
-from neardup.matching.verify import Pairs, Verifier
+from neardup.matching import evidence
+from neardup.matching.evidence import EvidenceStore, Pairs, Verifier
 from neardup.methods.base import Scores
 from neardup.methods.shingles import Shingles
 from neardup.schema import Ragged, offsets_of
@@ -40,7 +39,7 @@ def test_blocks_and_threads_change_nothing(
         pytest.MonkeyPatch.context() as patch,
     ):
         store.append(Ragged(values, offsets_of(np.array([len(one) for one in sets]))))
-        patch.setattr(verify, "BLOCK_BYTES", block)
+        patch.setattr(evidence, "BLOCK_BYTES", block)
         verifier = Verifier(Shingles(threshold=0.5, measure=measure).score, store, workers=workers)
         made = verifier.scores(a, b)
     expected = [twin.MEASURES[measure](set(sets[i]), set(sets[j])) for i, j in pairs]

@@ -24,6 +24,7 @@ from neardup.artefacts.artefact import Artefacts, resolved
 from neardup.artefacts.discriminants import Linear
 from neardup.artefacts.frequencies import Frequencies, Grams
 from neardup.artefacts.model import Model
+from neardup.artefacts.slot_counts import SlotCounts
 from neardup.cli.summary import lines
 from neardup.documents import collect
 from neardup.errors import SettingsError
@@ -320,7 +321,9 @@ def test_the_miss_rate_is_at_most_the_stated_one(share: float) -> None:
     """Pairs of sets of rare grams, of which a known share is common."""
     draw, trials, size = np.random.default_rng(2), 600, 300
     common = round(size * 2 * share / (1 + share))
-    table = Frequencies(np.full(1 << 12, 2, np.uint16), 1000, Grams(8, "characters", 4), Text())
+    table = Frequencies(
+        SlotCounts.of(np.full(1 << 12, 2, np.uint16)), 1000, Grams(8, "characters", 4), Text()
+    )
     sets = []
     for _ in range(trials):
         grams = draw.integers(0, 1 << 32, 2 * size - common, np.uint32)

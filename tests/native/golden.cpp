@@ -129,11 +129,13 @@ uint64_t samples() {
 uint64_t rare_grams() {
     static std::vector<int64_t> ends{0}, a{0, 0, 1, 2}, b{1, 2, 2, 2};
     static const auto entries = sampled_texts(ends);
-    static const auto counts = Numbers(19).many<uint16_t>(1 << 12, 200);
+    static const auto wide = Numbers(19).many<uint16_t>(1 << 12, 200);
+    static const std::vector<uint8_t> counts(wide.begin(), wide.end());
+    static const uint64_t none[2] = {};
     static const auto weights = Numbers(20).many<uint32_t>(200, 1 << 20);
     static const auto multipliers = Numbers(21).many<uint32_t>(48);
     std::vector<uint64_t> values = entries, keys;
-    weigh_grams(values.data(), ends.data(), ends.size() - 1, counts.data(), counts.size(), weights.data());
+    weigh_grams(values.data(), ends.data(), ends.size() - 1, {counts.data(), counts.size(), none, 2}, weights.data());
     std::vector<int64_t> key_ends;
     std::vector<int32_t> probes;
     gram_keys(values.data(), ends.data(), ends.size() - 1, {32, 16, 16, 3, 8, 6, 8, multipliers.data(), 48}, keys, key_ends,

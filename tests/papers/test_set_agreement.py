@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.decisions.clusters import number_clusters
+from neardup.decisions.rule import number_clusters
 from neardup.labels.gold import NEGATIVE, UNKNOWN
 from neardup.labels.set_agreement import SetAgreement, set_agreement
 from neardup.schema import Array

@@ -13,7 +13,8 @@ from neardup.cli import main
 from neardup.engines.integrity import verify
 from neardup.errors import NeardupError
 from neardup.passages import passage_folder
-from neardup.passages.passage_tables import Passages, is_quoted
+from neardup.passages.excerpts import is_quoted
+from neardup.passages.passage_tables import Passages
 from neardup.runs.checksums import digests_of
 from neardup.runs.journal_folder import JournalFolder
 from neardup.runs.result import Result

@@ -35,8 +35,10 @@ def count(page: Page, name: str) -> int:
     return int(page.locator(f"[data-count={name}]").inner_text().replace(",", ""))
 
 
-@pytest.mark.parametrize("width", [400, 1400])
-@pytest.mark.parametrize("name", ["news", "hostile", "by", "empty"])
+@pytest.mark.parametrize(
+    ("name", "width"),
+    [("news", 400), ("news", 1400), ("hostile", 400), ("by", 400), ("empty", 1400)],
+)
 def test_it_shows_everything_and_does_nothing(
     browser: Browser, reports: dict[str, Path], name: str, width: int
 ) -> None:

@@ -20,6 +20,7 @@ import neardup as nd
 from cli.sample import DOCUMENTS, TEXT
 from neardup.documents import Collection
 from neardup.documents.jsonl import JsonlSource
+from neardup.documents.source import Source
 from neardup.errors import UsageError
 from neardup.runs.annotated_sources import annotated_line, annotated_lines
 from neardup.runs.annotation import AnnotatedCollection, annotating
@@ -210,11 +211,11 @@ def test_arrow_files_get_columns(tmp_path: Path) -> None:
 
 
 def test_a_source_without_a_place_for_fields() -> None:
-    class Other:
+    class Other(Source):
         file = "notes.txt"
 
     with pytest.raises(UsageError, match=r"notes\.txt cannot be annotated"):
-        AnnotatedCollection(Collection([Other()]), nd.dedup(["a"]).decisions)  # type: ignore[list-item]
+        AnnotatedCollection(Collection([Other()]), nd.dedup(["a"]).decisions)
 
 
 FILES = {"a.txt": TEXT, "b/copy.txt": TEXT, "b/pic.png": "\x89PNG\0", "c.txt": "short"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from contextlib import suppress
 from pathlib import Path
@@ -28,6 +29,16 @@ def source(tmp_path: Path) -> Path:
     lines[10:10] = ["broken", "", json.dumps({"id": "d3", "text": "used", "n": 1})]
     path.write_text("\n".join(lines) + "\n", "utf-8")
     return path
+
+
+def test_checksums_are_those_of_the_files(source: Path, tmp_path: Path) -> None:
+    packed = tmp_path / "packed.jsonl.gz"
+    packed.write_bytes(gzip.compress(source.read_bytes().replace(b"d3", b"e3")))
+    for number, inputs in enumerate(([source], [packed], [source, packed])):
+        nd.dedup(inputs).save(tmp_path / str(number))
+        checksums = Checksums(tmp_path / str(number))
+        assert any(name.startswith("kept") for name in checksums.digests or ())
+        assert checksums.faults() == []
 
 
 @pytest.mark.parametrize("keep", ["first", "longest", "n:desc", "newest"])

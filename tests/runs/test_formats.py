@@ -23,7 +23,7 @@ from neardup import api as nd
 from neardup.documents.csv import Header
 from neardup.runs.filled_sources import (
     csv_text,
-    filled_line,
+    filled_lines,
     filled_record,
     json_value,
     replaced,
@@ -202,7 +202,7 @@ def test_lines_get_exactly_the_fields(
     document: dict[str, Any], fields: dict[str, Any], indent: int | None
 ) -> None:
     line = json.dumps(document, indent=indent).replace("\n", "\t") + " \r"
-    made = filled_line(line.encode(), fields).decode("utf-8", "surrogatepass")
+    made = filled_lines(line.encode(), {0: fields}).decode("utf-8", "surrogatepass")
     assert json.loads(made) == {**document, **fields}
     assert list(json.loads(made))[: len(document)] == list(document)
 
@@ -212,9 +212,10 @@ def test_lines_keep_their_bytes() -> None:
         b"9" * 5000
     )
     expected = line.replace(b"null", b'"Zo\xc3\xab"').replace(b"} ", b', "new": [1]} ')
-    assert filled_line(line, {"x": "Zoë", "new": [1]}) == expected
-    assert filled_line(b"{}", {"a": 1}) == b'{"a": 1}'
-    assert filled_line(b'{"a":""}', {"a": "\ud800"}) == b'{"a":"\\ud800"}'
+    assert filled_lines(line, {0: {"x": "Zoë", "new": [1]}}) == expected
+    lines = b'{}\n\n{"b":{"a":0}}\n{"a":""}'
+    made = filled_lines(lines, {0: {"a": 1}, 2: {"a": "\ud800"}})
+    assert made == b'{"a": 1}\n\n{"b":{"a":0}}\n{"a":"\\ud800"}'
 
 
 @given(st.lists(st.text(alphabet='ab,"\n\r é'), min_size=3, max_size=3), st.text(alphabet=',"\nb'))

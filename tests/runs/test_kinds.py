@@ -21,7 +21,7 @@ from neardup.documents.lists import ListSource
 from neardup.engines.batch.batch_run import find_kinds, run
 from neardup.plan import Plan, resolve
 from neardup.progress import Silent
-from neardup.runs import kind_pass as output_kinds
+from neardup.runs import run_tables as output_kinds
 from neardup.runs.result import Result
 from neardup.settings import settings_of
 from reference import run as twin
@@ -142,6 +142,18 @@ class Changing(Silent):
             self.path.unlink()
             if self.text is not None:
                 self.path.write_text(self.text, "utf-8")
+
+
+def test_texts_that_have_moved_in_their_file_are_found(tmp_path: Path) -> None:
+    docs = [{**doc, "text": doc["text"] + " end" * 3000} for doc in documents(5)]
+    docs += [{"id": f"n{i}", "text": f"{i} " * 4000} for i in range(60)]
+    path = jsonl(docs, tmp_path)
+    expected = nd.dedup(path, **SHINGLES)
+    turned = "".join(reversed(path.read_text("utf-8").splitlines(keepends=True)))
+    plan = resolve(settings_of(SHINGLES))
+    result = nd.execute(collect(path), plan, progress=Changing(path, turned))
+    assert kinds(result) == kinds(expected)
+    assert {row[1] for row in kinds(expected)} - {None, "identical", "normalised"}
 
 
 @pytest.mark.parametrize("text", [None, "", "broken\n", '{"id": "d0", "text": "something else"}\n'])

@@ -8,6 +8,7 @@ import io
 import json
 import logging
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,7 @@ def test_windows_1252_is_named_and_its_option_helps(tmp_path: Path, western: Pat
     assert "Hint: the file looks like windows-1252; read it with --encoding windows-1252." in (
         done.stderr
     )
+    assert "the corrected command replaces it with --overwrite" in done.stderr
     assert nd.Result.load(out).counts.documents == 23  # the folder is whole
     (one,) = json.loads((out / "run.json").read_text("utf-8"))["mostly_rejected"]
     assert (one["rejected"], one["documents"]) == (22, 23)
@@ -137,10 +139,10 @@ def test_some_rejected_documents_are_no_failure(tmp_path: Path) -> None:
 
 
 WIDE = ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le"]
+PACKED = [("csv.gz", "utf-16"), ("jsonl.gz", "utf-32-le")]
 
 
-@pytest.mark.parametrize("encoding", WIDE)
-@pytest.mark.parametrize("form", ["csv", "jsonl", "csv.gz", "jsonl.gz"])
+@pytest.mark.parametrize(("form", "encoding"), [*product(["csv", "jsonl"], WIDE), *PACKED])
 def test_wide_encodings_are_read_with_and_without_a_mark(
     tmp_path: Path, form: str, encoding: str
 ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -34,7 +36,7 @@ def aligned(a: str, b: str, options: Text | None = None) -> Alignments:
 
 
 def columns(found: Alignments) -> dict[str, list[int]]:
-    return {name: getattr(found, name).tolist() for name in Alignments.__slots__}
+    return {field.name: getattr(found, field.name).tolist() for field in fields(Alignments)}
 
 
 @given(st.lists(long_texts, min_size=1, max_size=5), st.data())

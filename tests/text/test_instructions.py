@@ -19,8 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import _native
-from neardup.instructions import LEVELS, VARIABLE
 from neardup.methods.simhash import SimHash
+from neardup.schema import LEVELS, VARIABLE
 from neardup.testing import batch
 from neardup.text.text_options import Text
 from neardup.text.words import buffers, words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -148,21 +149,33 @@ def test_swapped_halves_are_moved() -> None:
 MILLION = 1_700_000  # words of a text of 10 MB
 
 
+def drawn(seed: int) -> Array:
+    return text(MILLION, 10**6, seed)
+
+
+# Functions: made when a test runs, not in each process that looks for tests.
 @pytest.mark.parametrize(
-    ("a", "b", "least", "whole"),
+    ("pair", "least", "whole"),
     [
-        (text(MILLION, 10**6, 1), text(MILLION, 10**6, 2), 0, None),
-        (text(MILLION, 10**6, 1), text(MILLION, 10**6, 1), MILLION, True),
-        (text(MILLION, 10**6, 1), edited(text(MILLION, 10**6, 1), 100_000, 2), 1_500_000, True),
-        (np.ones(MILLION), np.ones(MILLION - 7), MILLION - 7, True),
-        (np.tile([1, 2], MILLION // 2), np.tile([2, 1, 1], MILLION // 3), 1_100_000, False),
-        (text(MILLION, 3, 1), text(MILLION, 3, 2), 500_000, None),
-        (text(MILLION, 10**6, 1), np.empty(0), 0, True),
-        (text(MILLION, 10**6, 1), np.ones(3), 0, True),
+        (lambda: (drawn(1), drawn(2)), 0, None),
+        (lambda: (drawn(1), drawn(1)), MILLION, True),
+        (lambda: (drawn(1), edited(drawn(1), 100_000, 2)), 1_500_000, True),
+        (lambda: (np.ones(MILLION), np.ones(MILLION - 7)), MILLION - 7, True),
+        (
+            lambda: (np.tile([1, 2], MILLION // 2), np.tile([2, 1, 1], MILLION // 3)),
+            1_100_000,
+            False,
+        ),
+        (lambda: (text(MILLION, 3, 1), text(MILLION, 3, 2)), 500_000, None),
+        (lambda: (drawn(1), np.empty(0)), 0, True),
+        (lambda: (drawn(1), np.ones(3)), 0, True),
     ],
     ids=["unlike", "itself", "edited", "one word", "in turn", "two words", "empty", "short"],
 )
-def test_any_length_is_aligned(a: Array, b: Array, least: int, whole: bool | None) -> None:
+def test_any_length_is_aligned(
+    pair: Callable[[], tuple[Array, Array]], least: int, whole: bool | None
+) -> None:
+    a, b = pair()
     found = match(a, b)
     assert_sound(a, b, found)
     assert found.words >= least

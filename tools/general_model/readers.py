@@ -14,7 +14,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 from neardup.documents.extraction.html import extract_html
-from neardup.documents.extraction.page import HTML, Page, visible_text
+from neardup.documents.extraction.page import Page, visible_text
+from neardup.documents.file_formats import HTML
 
 Part = tuple[str, str]
 _BACKSPACED = re.compile(r".\x08|\x1b\[[0-9;]*m")

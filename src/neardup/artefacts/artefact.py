@@ -13,14 +13,16 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib import resources
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+
+from neardup.classes import dataclass
 
 
 class Artefact(Protocol):
@@ -49,6 +51,10 @@ class StoredTable:
     def columns(self) -> dict[str, pa.Array]:
         raise NotImplementedError
 
+    def tables(self) -> Iterator[pa.Table]:
+        """The parts of the table in their order."""
+        yield pa.table(self.columns())
+
     def content(self) -> Iterable[npt.NDArray[Any]]:
         """The arrays that the digest covers, in a fixed order."""
         raise NotImplementedError
@@ -65,15 +71,16 @@ class StoredTable:
 
     def save(self, path: Path) -> None:
         described = json.dumps({**self.options(), "digest": self.digest}).encode()
-        table = pa.table(self.columns()).replace_schema_metadata(
-            {f"neardup {self.kind}".encode(): described}
-        )
+        tables = self.tables()
+        first = next(tables)
+        schema = first.schema.with_metadata({f"neardup {self.kind}".encode(): described})
         options = pa.ipc.IpcWriteOptions(compression=self.compression)
         with (
             pa.OSFile(str(path), "wb") as sink,
-            pa.ipc.new_file(sink, table.schema, options=options) as writer,
+            pa.ipc.new_file(sink, schema, options=options) as writer,
         ):
-            writer.write_table(table)
+            for table in chain([first], tables):
+                writer.write_table(table)
 
 
 Artefacts = Mapping[str, Artefact]

@@ -13,7 +13,7 @@ is an own threshold, "trapped" the share of decoys that pass, "valley" a gap in 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -22,6 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.artefacts.artefact import DAMAGE, StoredTable, stored_table, why_unreadable
+from neardup.classes import dataclass
 from neardup.errors import InputError, SignatureError
 from neardup.wording import many
 
@@ -210,8 +211,9 @@ class Calibration(StoredTable):
     def lists(self, a: npt.NDArray[np.uint64], b: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
         """Which pairs of documents may pass below the threshold, by the same digests."""
         one, other = self._rows(a), self._rows(b)
-        key = _keys(np.minimum(one, other), np.maximum(one, other))
-        listed = np.isin(key, _keys(*self.pairs.T.astype(np.int64)))
+        low, high = self.pairs.T.astype(np.int64)
+        key = np.minimum(one, other) << np.int64(32) | np.maximum(one, other)
+        listed = np.isin(key, low << np.int64(32) | high)
         return np.asarray(listed & (one >= 0) & (other >= 0))
 
     def _rows(self, digests: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
@@ -220,10 +222,6 @@ class Calibration(StoredTable):
             return np.full(len(digests), -1)
         at = np.minimum(np.searchsorted(self.digests, digests), len(self.digests) - 1)
         return np.where(self.digests[at] == digests, at, -1)
-
-
-def _keys(low: npt.NDArray[np.int64], high: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    return np.asarray(low << np.int64(32) | high)
 
 
 def sorted_pairs(one: npt.NDArray[np.int64], other: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:

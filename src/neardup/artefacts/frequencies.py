@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Hashable, Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -34,6 +34,8 @@ from neardup.artefacts.artefact import (
     unpacked_arrays,
     why_unreadable,
 )
+from neardup.artefacts.slot_counts import MOST_COUNT, SlotCounts
+from neardup.classes import dataclass
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.features.qgrams import features_of_samples, qgram_sets, sampled_grams
 from neardup.schema import Ragged
@@ -45,7 +47,6 @@ FEWEST_SLOTS, MOST_SLOTS = 1 << 12, 1 << 27
 MOST_WORD_SLOTS = 1 << 24  # single words are fewer than shingles
 SLOTS_A_FEATURE = 32
 HELD = MOST_SLOTS // SLOTS_A_FEATURE  # features are held as long as a smaller table may do
-MOST_COUNT = (1 << 16) - 1
 UNIT = 1 << 12  # the weight of an idf of 1; decisions are made in integers
 UNKNOWN_COUNT, UNKNOWN_OF = 2, 1000  # count and documents of every feature in an empty table
 _NOTHING = np.empty(0, np.uint64)
@@ -99,7 +100,7 @@ class Frequencies(StoredTable):
     """``counts[feature mod slots]`` of ``documents`` documents contain the feature, or one in the
     same slot."""
 
-    counts: npt.NDArray[np.uint16]
+    counts: SlotCounts
     documents: int
     grams: Grams
     text: Text
@@ -117,11 +118,11 @@ class Frequencies(StoredTable):
         sizes = {"slots": len(self.counts), "text": asdict(self.text)}
         return {"format": FORMAT, "documents": self.documents, **grams, **sizes}
 
-    def columns(self) -> dict[str, pa.Array]:
-        return {"documents": pa.array(self.counts)}
+    def tables(self) -> Iterator[pa.Table]:
+        return (pa.table({"documents": pa.array(block)}) for block in self.counts.blocks())
 
     def content(self) -> Iterable[npt.NDArray[Any]]:
-        return [self.counts]
+        return self.counts.blocks()
 
     def weighted(self, sets: Ragged) -> Ragged:
         """64-bit entries: the feature in the upper half, its weight in the lower."""
@@ -133,8 +134,7 @@ class Frequencies(StoredTable):
         return Ragged(sets.values.astype(np.uint64) << np.uint64(32) | weights, sets.offsets)
 
     def counts_of(self, features: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint16]:
-        slots = features & np.uint32(len(self.counts) - 1)
-        return np.asarray(self.counts[slots])
+        return self.counts.of_features(features)
 
     @functools.cached_property
     def _weight_of_count(self) -> npt.NDArray[np.uint32]:
@@ -192,17 +192,17 @@ def load_frequencies(path: Path) -> Frequencies:
     return frequencies
 
 
-def _slots(counts: npt.NDArray[Any]) -> npt.NDArray[np.uint16]:
+def _slots(counts: npt.NDArray[Any]) -> SlotCounts:
     """The counts, if kernels can find a slot by the low bits of a feature."""
     if not len(counts) or len(counts) & (len(counts) - 1):
         raise ValueError(f"{len(counts):,} slots are no power of two")
-    return counts.astype(np.uint16)
+    return SlotCounts.of(counts.astype(np.uint16))
 
 
 def nothing_known(grams: Grams, text: Text) -> Frequencies:
     """A general table for features without counts: all have the same weight."""
     counts = np.full(FEWEST_SLOTS, UNKNOWN_COUNT, np.uint16)
-    return Frequencies(counts, UNKNOWN_OF, grams, text)
+    return Frequencies(SlotCounts.of(counts), UNKNOWN_OF, grams, text)
 
 
 @functools.cache
@@ -218,7 +218,7 @@ class FrequencyCounter:
         self._grams, self._text = grams, text
         self._most = MOST_WORD_SLOTS if grams == Grams(1) else MOST_SLOTS
         self._held: list[npt.NDArray[np.uint32]] = []
-        self._counts: npt.NDArray[np.uint16] | None = None
+        self._counts: SlotCounts | None = None
         self._documents = self._features = 0
 
     def count(self, batch: pa.RecordBatch) -> tuple[int, npt.NDArray[np.uint32]]:
@@ -233,14 +233,12 @@ class FrequencyCounter:
         if self._features > HELD:
             self._table(self._most)
 
-    def _table(self, slots: int) -> npt.NDArray[np.uint16]:
+    def _table(self, slots: int) -> SlotCounts:
         """The table with all features counted; ``slots`` is the size of a new table."""
         if self._counts is None:
-            # np.zeros would map small pages, and each would fault when its first slot is counted.
-            self._counts = np.empty(slots, np.uint16)
-            self._counts.fill(0)
+            self._counts = SlotCounts.empty(slots)
         for features in self._held:
-            _native.count_documents(features, self._counts)
+            self._counts.add(features)
         self._held = []
         return self._counts
 
@@ -252,15 +250,13 @@ class FrequencyCounter:
             counts = np.minimum(times, MOST_COUNT).astype(np.uint16)
         else:
             table = self._table(self._most)
-            slots = np.flatnonzero(table).astype(np.uint32)
-            counts = table[slots]
+            slots = np.flatnonzero(table.low).astype(np.uint32)
+            counts = table.of_features(slots)
         return packed_arrays(slots, counts, np.array([self._documents, self._features]))
 
     def merge(self, partial: bytes) -> None:
         slots, counts, (documents, features) = unpacked_arrays(partial)
-        table = self._table(self._most)
-        summed = table[slots].astype(np.uint32) + counts
-        table[slots] = np.minimum(summed, MOST_COUNT).astype(np.uint16)
+        self._table(self._most).add_counts(slots, counts)
         self._documents += int(documents)
         self._features += int(features)
 
@@ -270,8 +266,8 @@ class FrequencyCounter:
         slots = min(max(wanted, FEWEST_SLOTS), self._most)
         counts = self._table(slots)
         if len(counts) > slots:
-            folded = counts.reshape(-1, slots).sum(axis=0, dtype=np.uint32)
-            counts = np.minimum(folded, MOST_COUNT).astype(np.uint16)
+            folded = counts.unpacked().reshape(-1, slots).sum(axis=0, dtype=np.uint32)
+            counts = SlotCounts.of(np.minimum(folded, MOST_COUNT).astype(np.uint16))
         return Frequencies(counts, self._documents, self._grams, self._text)
 
 

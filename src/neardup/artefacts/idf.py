@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -28,6 +28,7 @@ from neardup.artefacts.artefact import (
     why_unreadable,
 )
 from neardup.artefacts.frequencies import normalised_idf
+from neardup.classes import dataclass
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.features.terms import DocumentTerms, document_terms, terms_of_words
 from neardup.files import whole_file

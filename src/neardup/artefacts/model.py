@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from neardup.artefacts.arrays import Floats, LayoutError, arrays_digest, load_arrays, save_arrays
-from neardup.artefacts.artefact import NothingToCount, why_unreadable
+from neardup.artefacts.artefact import GENERAL, NothingToCount, shipped, why_unreadable
 from neardup.artefacts.discriminants import Discriminant, discriminant_of, sigmoid
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.features import similarity
@@ -130,6 +130,33 @@ def load_model(path: Path) -> Model:
     if fault := _wrong(model):
         raise InputError(f"The model {path} cannot be used: {fault}.", hint=_HINT)
     return model
+
+
+def place_of(model: str | None) -> str | None:
+    """The absolute path of the file of a model; None for the general model."""
+    return None if model in (None, GENERAL) else str(Path(str(model)).absolute())
+
+
+def model_at(path: str | None) -> Model:
+    """The general model, or a model from a file. A file is read again only if it has changed."""
+    if path is None:
+        return _general()
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return load_model(Path(path))  # raises an error that explains the problem
+    return _read(path, status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
+
+
+@functools.cache
+def _general() -> Model:
+    with shipped("general.arrow") as file:
+        return load_model(file)
+
+
+@functools.lru_cache(maxsize=8)
+def _read(path: str, *_: int) -> Model:
+    return load_model(Path(path))
 
 
 def _check_versions(path: Path, described: dict[str, Any]) -> None:

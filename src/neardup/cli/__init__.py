@@ -55,7 +55,11 @@ class Main(Commands):
             end_on_sigterm()
         if "_NEARDUP_COMPLETE" in os.environ:
             import neardup.cli.completion  # noqa: F401
-        return super().main(args, *arguments, **options)
+        try:
+            return super().main(args, *arguments, **options)
+        finally:
+            if OWN_PROCESS:  # what the end of the process frees is not searched for cycles before
+                gc.freeze()
 
     def invoke(self, ctx: click.Context) -> object:
         with guarded(ctx):

@@ -101,10 +101,10 @@ def clean(
     (documents.*) with removed.parquet. INPUT is not changed; `neardup undo OUT` takes the cleaned
     documents back.
     """
-    from neardup.passages.cleanup import USUAL, Cleaning, cleaned
-
     target = target_of(out, options)
     settings = passage_settings(options, unit="sentence")
+    from neardup.passages.cleanup import USUAL, Cleaning, cleaned
+
     engine = search_engine(options)
     cleaning = Cleaning(tuple(remove or USUAL), floor, annotate, spare)
     next_step = partial(_deduplicated, _then_settings(then, options), options) if then else None
@@ -170,7 +170,7 @@ def _deduplicated(settings: Settings, options: dict[str, Any], written: list[Pat
     """The run of ``dedup`` over the cleaned documents, which were just written."""
     from neardup.cli.terminal import progress_for
     from neardup.documents.collection import collect_inputs
-    from neardup.documents.file_paths import is_known
+    from neardup.documents.file_formats import is_known
     from neardup.engines.execution import execute
     from neardup.plan import resolve
 

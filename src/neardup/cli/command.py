@@ -1,4 +1,5 @@
-"""What all commands share: loading on demand, help in sections, one sentence for a failure.
+"""What all commands share: loading on demand, help in sections, one sentence for a failure, and the
+output: a folder that has to be empty, one file, or the standard output.
 
 A group loads a command only when it is called. A failure is one sentence on stderr and an exit
 code; ``--debug`` adds the traceback.
@@ -10,12 +11,18 @@ import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import IO, Any
+from pathlib import Path
+from types import ModuleType
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from neardup.errors import NeardupError, without_password
+from neardup.draft import Draft, refuse_filled
+from neardup.errors import NeardupError, UsageError, without_password
 from neardup.wording import escaped_json, sayable, shortened, visible
+
+if TYPE_CHECKING:
+    from neardup.documents.remote import Place
 
 
 class Commands(click.Group):
@@ -59,6 +66,13 @@ class Sectioned(click.Command):
         super().__init__(*arguments, **options)
         self.sections = sections
 
+    def make_parser(self, ctx: click.Context) -> Any:
+        """Short names are found among the long ones; else click would first search for the long
+        names that are nearest to a short one."""
+        parser = super().make_parser(ctx)
+        parser._long_opt.update(parser._short_opt)
+        return parser
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         records = {p.opts[-1]: p.get_help_record(ctx) for p in self.get_params(ctx)}
         for title, names in self.sections.items():
@@ -82,26 +96,88 @@ def echo_json(written: str, *, nl: bool = True) -> None:
     click.echo(escaped_json(without_password(written)), nl=nl)
 
 
-class _WithoutPandas:
+class _Without:
+    """Hides libraries that pyarrow would import only because they are installed, pandas first (a
+    third of the start of a small run). pyarrow tries it once; a conversion that needs pandas
+    imports it later all the same."""
+
     def find_spec(self, name: str, *_: object) -> None:
-        if name == "pandas":
+        if name in ("pandas", "cloudpickle", "dateutil"):
             raise ImportError(name)
 
 
 def load_arrow() -> None:
-    """Imports pyarrow without pandas, which pyarrow would load with the first array if installed
-    (a third of the start of a small run). pyarrow tries it once; a conversion that needs pandas
-    imports it later all the same. For the process of a command only, never for a user's own."""
+    """Imports numpy and pyarrow without what no command needs, which would be half of their time.
+    For the process of a command only, never for a user's own."""
     if "pyarrow" in sys.modules or not OWN_PROCESS:
         return
-    finder = _WithoutPandas()
+    for name in ("_add_newdocs", "_add_newdocs_scalars"):  # docstrings of compiled functions
+        sys.modules[f"numpy._core.{name}"] = ModuleType(name)
+    finder = _Without()
     sys.meta_path.insert(0, finder)
     try:
+        import numpy as np
         import pyarrow as pa
 
+        np.ma = _NoMasks("numpy.ma")
         pa.array([0])
     finally:
         sys.meta_path.remove(finder)
+    _load_compute()
+
+
+class _NoMasks(ModuleType):
+    """In place of numpy.ma, of which pyarrow and numpy ask whether an array is masked. That module
+    is imported when anything else of it is used; without it there are no masked arrays."""
+
+    MaskedArray = type("MaskedArray", (), {})
+
+    def is_masked(self, _: object) -> bool:
+        return False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.import_module("numpy.ma"), name)
+
+
+class _Functions:
+    """The registry of Arrow's functions, which lists the one that pyarrow.compute needs at once."""
+
+    def __init__(self, registry: Any) -> None:
+        self.get_function = registry.get_function
+
+    def list_functions(self) -> list[str]:
+        return ["utf8_zero_fill"]
+
+
+def _load_compute() -> None:
+    """Imports pyarrow.compute, which would wrap and document 280 functions, so that it wraps a
+    function when it is first asked for."""
+    import pyarrow._compute as kernels
+
+    of_docstrings = ModuleType("docscrape")
+    of_docstrings.NumpyDocString = lambda _: {"Parameters": ()}  # type: ignore[attr-defined]
+    sys.modules["pyarrow.vendored.docscrape"] = of_docstrings
+    registry = kernels.function_registry()
+    kernels.function_registry = lambda: _Functions(registry)
+    try:
+        import pyarrow.compute as pc
+
+        options_of, wrapper_of = pc._get_options_class, pc._make_generic_wrapper
+    except (AttributeError, KeyError):  # a pyarrow that does it otherwise
+        del sys.modules["pyarrow.vendored.docscrape"], sys.modules["pyarrow.compute"]
+        return
+    finally:
+        kernels.function_registry = lambda: registry
+
+    def wrapped(name: str) -> Any:
+        try:
+            function = registry.get_function({"and_": "and", "or_": "or"}.get(name, name))
+        except KeyError:
+            raise AttributeError(f"module 'pyarrow.compute' has no attribute {name!r}") from None
+        setattr(pc, name, wrapper_of(name, function, options_of(function), function.arity))
+        return getattr(pc, name)
+
+    pc.__getattr__ = wrapped
 
 
 OWN_PROCESS: list[bool] = []  # filled by ``main``, when it runs for the arguments of the process
@@ -170,3 +246,72 @@ def failure_of(error: Exception) -> Failure:
         "Hint: run again with --debug for the traceback, and please report it.",
         1,
     )
+
+
+STDOUT = Path("-")
+_OTHERS = (".txt", ".md", ".xlsx", ".zip", ".db", ".sqlite")
+RUN = "run.json"  # as in runs/run_folder.py, which is too heavy to import here
+
+
+def names_file(out: Path) -> bool:
+    """Whether a path has the name of a file, and no folder of that name exists."""
+    if out.is_dir() or out == STDOUT:
+        return False
+    from neardup.documents.file_formats import FORMATS, is_known, named_format
+
+    if (is_known(out) and named_format(out)[0] not in FORMATS) or out.suffix.lower() in _OTHERS:
+        raise UsageError(
+            f"{out} has the name of a file in a format that runs do not write.",
+            hint="name a folder with -o, or a file in the format of the input.",
+        )
+    return is_known(out)
+
+
+def check_file(file: Path, inputs: Sequence[Place | None], *, overwrite: bool) -> None:
+    """Refuses a file that would replace an input or, without ``overwrite``, anything else."""
+    from neardup.runs.run_folder import spare_inputs
+
+    spare_inputs(file, inputs)
+    if file.exists() and not overwrite:
+        raise UsageError(
+            f"{file} already exists.", hint="name another file with -o, or give --overwrite."
+        )
+
+
+def check_folder(folder: Path, inputs: Sequence[Place | None], *, overwrite: bool) -> None:
+    """Refuses a folder that holds an input, a run to which a policy was applied or, without
+    ``overwrite``, anything else."""
+    from neardup.runs.run_folder import spare_applied, spare_inputs
+
+    spare_inputs(folder, inputs)
+    spare_applied(folder)
+    refuse_filled(folder, RUN, overwrite=overwrite)
+
+
+class Target(NamedTuple):
+    """An output folder with the answer to whether it may hold something."""
+
+    folder: Path
+    overwrite: bool
+    resume: bool = False
+
+    @property
+    def journal(self) -> Path | None:
+        """The folder of what an interrupted run has done, if this one is to go on with it."""
+        return Draft(self.folder, RUN).journal if self.resume else None
+
+    def refuse_filled(self) -> None:
+        refuse_filled(self.folder, RUN, overwrite=self.overwrite)
+
+    def check(self, inputs: Sequence[Place | None]) -> None:
+        check_folder(self.folder, inputs, overwrite=self.overwrite)
+
+
+def after_interruption(folder: Path, draft: Draft | None = None, *, resume: bool) -> str:
+    """What an interrupted command tells of its output folder."""
+    if draft is not None and draft.published:
+        return f"{folder} holds the whole run"
+    again = "; the same command goes on from here" if resume else ""
+    if (folder / RUN).exists():
+        return f"{folder} holds the earlier run{again}"
+    return f"nothing was written to {folder}{again}"

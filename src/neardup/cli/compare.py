@@ -239,8 +239,7 @@ def _page(path: Path) -> str | None:
     none."""
     from neardup.documents.collection import collect
     from neardup.documents.columns import Columns
-    from neardup.documents.extraction.page import KINDS
-    from neardup.documents.message import EML, MSG
+    from neardup.documents.file_formats import EML, KINDS, MSG
 
     if path.suffix.lower() not in (*KINDS, EML, MSG) or not path.is_file():
         return None
@@ -257,7 +256,7 @@ def _page(path: Path) -> str | None:
 
 
 def _file(name: str) -> str:
-    from neardup.documents.streams import decoded
+    from neardup.documents.encodings import decoded
 
     try:
         raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
@@ -332,8 +331,7 @@ def _json(data: dict[str, Any]) -> str:
 
 
 def _write_page(path: Path, page: str) -> None:
-    from neardup.files import whole_file
+    from neardup.files import write_text
 
-    with whole_file(path) as part:
-        part.write_text(page, "utf-8")
+    write_text(path, page)
     echo(f"Written to {path}.", err=True)

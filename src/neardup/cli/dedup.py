@@ -10,24 +10,28 @@ import functools
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from neardup.classes import dataclass
 from neardup.cli import options as shared
 from neardup.cli import summary
-from neardup.cli.command import INTERRUPTED, Sectioned, echo, load_arrow, show_json
-from neardup.cli.options import settings_from
-from neardup.cli.target import (
+from neardup.cli.command import (
+    INTERRUPTED,
     RUN,
     STDOUT,
+    Sectioned,
     after_interruption,
     check_file,
     check_folder,
+    echo,
+    load_arrow,
     names_file,
+    show_json,
 )
+from neardup.cli.options import settings_from
 from neardup.draft import Draft, refuse_filled
 from neardup.errors import SettingsError
 from neardup.files import only_writer
@@ -429,7 +433,9 @@ def named_inputs(assignments: tuple[str, ...]) -> list[tuple[str | None, str]]:
         if not (name and equals and path):
             raise SettingsError(
                 f"--source got {assignment!r}; expected NAME=INPUT.",
-                hint="--source wire=news.jsonl",
+                hint="--source wire=news.jsonl names an input. Values of a column are preferred "
+                f"with --keep {name or 'COLUMN'}:a,b and compared apart with --within "
+                f"{name or 'COLUMN'}.",
             )
         pairs.append((name, path))
     return pairs

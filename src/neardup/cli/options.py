@@ -204,11 +204,22 @@ within_option = click.option(
     "--within", metavar="COL", help="Compare only documents with the same value in COL."
 )
 
+
+def source_column(_ctx: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    """Refuses NAME=INPUT, which --source takes in dedup and find."""
+    if value and "=" in value:
+        raise click.UsageError(
+            f"--source got {value!r}; here it takes the column that names the source of a document."
+            " Hint: name a column; inputs with names, --source NAME=INPUT, are for dedup and find."
+        )
+    return value
+
+
 # Deciding which to keep
 KEEP = (
     "Which of several copies is kept: first, last, longest, shortest, newest, oldest, COLUMN:asc, "
-    "COLUMN:desc, source:a,b,c or complete:COL,COL (most of these columns filled). 'newest; "
-    "longest' resolves ties.  [default: {}]"
+    "COLUMN:desc, COLUMN:a,b,c (these values first, such as source:wire,web) or complete:COL,COL "
+    "(most of these columns filled). 'newest; longest' resolves ties.  [default: {}]"
 )
 keep_option = click.option("--keep", metavar="ORDER", help=KEEP.format("first"))
 policy_option = click.option(
@@ -344,6 +355,7 @@ new_index_options = with_options(
         "--source",
         "whose",
         metavar="COL",
+        callback=source_column,
         help=f"{SOURCE} (new index only).  [default: source]",
     ),
     click.option(
@@ -410,14 +422,17 @@ def settings_from(options: dict[str, Any]) -> Settings:
     """Takes the options that are settings out of ``options``; a command may have only some of
     them. Refuses a wrong value before anything heavy is loaded."""
     from neardup.methods.registry import parse_assignments
-    from neardup.papers.recipe import read_recipe
     from neardup.settings import Settings, refuse_early
 
-    recipe = options.pop("recipe")
-    base = read_recipe(recipe) if recipe else {}
-    parameters = parse_assignments(options.pop("assignments"))
+    base = {}
+    if recipe := options.pop("recipe"):
+        from neardup.papers.recipe import read_recipe
+
+        base = read_recipe(recipe)
+    assignments = options.pop("assignments")
+    parameters = parse_assignments(assignments) if assignments else {}
     if files := options.pop("boilerplate", ()):
-        from neardup.documents.collection import texts_of
+        from neardup.artefacts.boilerplate import texts_of
 
         auto = Path("auto") in files
         if auto and len(files) > 1:
@@ -427,13 +442,15 @@ def settings_from(options: dict[str, Any]) -> Settings:
             )
         texts = [] if auto else [text for file in files for text in texts_of(file)]
         parameters["boilerplate"] = "auto" if auto else texts
-    policy = policy_from(
-        options.pop("policy", None), options.pop("actions", ()), options.get("keep")
-    )
+    policy, actions = options.pop("policy", None), options.pop("actions", ())
+    if policy or actions:
+        policy = policy_from(policy, actions, options.get("keep"))
     names = Settings.__dataclass_fields__.keys() & options.keys()
     written = {name: options.pop(name) for name in sorted(names)} | {"policy": policy}
     written = {name: value for name, value in written.items() if value is not None}
-    settings = Settings(**merged(base, written, parameters))
+    if base or parameters:
+        written = merged(base, written, parameters)
+    settings = Settings(**written)
     refuse_early(settings)
     return settings
 

@@ -11,17 +11,25 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from neardup.cli import options as shared
-from neardup.cli.command import INTERRUPTED, load_arrow
+from neardup.cli.command import (
+    INTERRUPTED,
+    STDOUT,
+    Target,
+    after_interruption,
+    load_arrow,
+    names_file,
+)
 from neardup.cli.summary import refuse_rejected, rejection_lines
-from neardup.cli.target import STDOUT, Target, after_interruption, names_file
 from neardup.errors import UsageError
 from neardup.wording import many
 
 if TYPE_CHECKING:
     from neardup.documents import Collection
+    from neardup.passages.passage_settings import PassageSettings
     from neardup.passages.passage_tables import Engine, Passages
-    from neardup.passages.provenance import Comparison, Library, Traces
-    from neardup.passages.search import Documents, PassageSettings, Workspace
+    from neardup.passages.provenance import Comparison, Library
+    from neardup.passages.search import Documents, Workspace
+    from neardup.passages.traces import Traces
     from neardup.progress import Progress
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -62,6 +70,7 @@ similarity_option = click.option(
 source_option = click.option(
     "--source",
     metavar="COL",
+    callback=shared.source_column,
     help="Column that names the source of a document; URLs count by their host.  [default: source, "
     "url or the name of the input]",
 )
@@ -98,7 +107,9 @@ search_options = shared.with_options(
 
 
 def passage_settings(options: dict[str, Any], **usual: Any) -> PassageSettings:
-    from neardup.passages.search import settings_of
+    if not on_spark(options):  # Spark brings pandas along
+        load_arrow()
+    from neardup.passages.passage_settings import settings_of
 
     names = ("min_words", "unit", "gap", "similarity", "keep", "text", "id", "date", "source")
     given = {name: options.get(name) for name in (*names, "workers", "memory", "limit")}
@@ -120,7 +131,7 @@ def _collection(inputs: tuple[str, ...], options: dict[str, Any]) -> Collection:
 def texts_of(inputs: tuple[str, ...], options: dict[str, Any]) -> Collection:
     """As ``_collection``, but a file of no known format is one text."""
     from neardup.documents.collection import Collection
-    from neardup.documents.file_paths import is_known
+    from neardup.documents.file_formats import is_known
     from neardup.documents.single_file import FileSource
 
     plain = [path for path in inputs if Path(path).is_file() and not is_known(Path(path))]
@@ -216,10 +227,10 @@ def rejected_line(found: Passages) -> list[str]:
 def traced_documents(
     inputs: tuple[str, ...], against: tuple[str, ...], options: dict[str, Any], min_words: int
 ) -> Traces:
+    settings = passage_settings(options, min_words=min_words)
     from neardup.cli.terminal import progress_for
     from neardup.passages.provenance import traced
 
-    settings = passage_settings(options, min_words=min_words)
     documents = texts_of(inputs, options).limited(options["limit"])
     progress = progress_for(quiet=options["quiet"] or options["as_json"])
     try:

@@ -25,7 +25,7 @@ from neardup.cli.passage_options import (
 from neardup.wording import many, shortened
 
 if TYPE_CHECKING:
-    from neardup.cli.target import Target
+    from neardup.cli.command import Target
     from neardup.passages.passage_tables import Passages
 
 ALARM = 0.5  # of an evaluation item, weighed by rarity
@@ -64,9 +64,9 @@ def passages(
     if against:
         _contamination(inputs, target, against, options)
         return
+    settings, engine = passage_settings(options), search_engine(options)
     from neardup.passages.passage_tables import passages_of
 
-    settings, engine = passage_settings(options), search_engine(options)
     found = searched(
         inputs,
         target,
@@ -88,7 +88,7 @@ def _written() -> str:
 
 
 def _lines(found: Passages) -> list[str]:
-    from neardup.passages.passage_tables import CLASSES
+    from neardup.passages.passage_class import CLASSES
 
     counted = [f"{found.counts[f'class_{n}']:,} {n}" for n in CLASSES if found.counts[f"class_{n}"]]
     lines = [f"{found.sentence()}."]
@@ -107,7 +107,8 @@ def _contamination(
     import json
 
     from neardup.draft import Draft
-    from neardup.runs.run_folder import write_table, write_text
+    from neardup.files import write_text
+    from neardup.runs.run_folder import write_table
     from neardup.runs.run_info import PASSAGES
 
     traces = traced_documents(against, inputs, {**options, "limit": None}, min_words=13)

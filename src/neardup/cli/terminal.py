@@ -11,14 +11,13 @@ import sys
 import textwrap
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import click
 
 from neardup.cli.command import echo
-from neardup.progress import LOG, Progress, Silent
-from neardup.wording import shortened, visible
+from neardup.progress import LOG, Progress, Silent, Stage
+from neardup.wording import score_text, shortened, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -98,7 +97,7 @@ def show_clusters(result: Result) -> None:
     rows = [
         (
             f"{cluster['size']:,}",
-            f"{cluster['weakest']:.4f}",
+            score_text(cluster["weakest"]),
             shortened(cluster["kept_id"]),
             others(cluster["kept_id"], cluster["members"]),
         )
@@ -148,46 +147,15 @@ def progress_for(*, quiet: bool) -> Progress:
     return Bars() if sys.stderr.isatty() else Lines()
 
 
-@dataclass
-class Stage:
-    """How far one stage is, in its unit and in bytes."""
-
-    name: str = ""
-    total: int | None = None
-    unit: str = "documents"
-    total_bytes: int | None = None
-    done: int = 0
-    done_bytes: int = 0
-    began: float = field(default_factory=time.monotonic)
-
-    @property
-    def share(self) -> float | None:
-        """Between 0 and 1; None when no total is known."""
-        if self.total_bytes:
-            return min(self.done_bytes / self.total_bytes, 1.0)
-        return min(self.done / self.total, 1.0) if self.total else None
-
-    def __str__(self) -> str:
-        seconds = max(time.monotonic() - self.began, 1e-9)
-        said = f"{self.done:,} {self.unit}, {self.done / seconds:,.0f}/s"
-        return f"{said}, {self.done_bytes / seconds / 1e6:,.1f} MB/s" if self.done_bytes else said
-
-
-class Lines:
+class Lines(Silent):
     """For logs: one line every few seconds, none for a short run."""
 
     def __init__(self) -> None:
         self._stage = Stage()
         self._said = time.monotonic()
 
-    def stage(
-        self,
-        name: str,
-        total: int | None = None,
-        unit: str = "documents",
-        total_bytes: int | None = None,
-    ) -> None:
-        self._stage = Stage(name, total, unit, total_bytes)
+    def begin(self, stage: Stage) -> None:
+        self._stage = stage
 
     def advance(self, amount: int, done_bytes: int = 0) -> None:
         stage = self._stage
@@ -200,11 +168,8 @@ class Lines:
         share = "" if stage.share is None else f" {stage.share:.0%},"
         echo(f"{stage.name}:{share} {stage}", err=True)
 
-    def finish(self) -> None:
-        pass
 
-
-class Bars:
+class Bars(Silent):
     """One bar a stage; they go away when the run is done, the summary stays."""
 
     def __init__(self) -> None:
@@ -224,18 +189,13 @@ class Bars:
         self._stage = Stage()
         self._task: TaskID | None = None
 
-    def stage(
-        self,
-        name: str,
-        total: int | None = None,
-        unit: str = "documents",
-        total_bytes: int | None = None,
-    ) -> None:
+    def begin(self, stage: Stage) -> None:
         self._bars.start()
-        self._end_stage()
-        self._stage = Stage(name, total, unit, total_bytes)
-        known = 1.0 if self._stage.share is not None else None
-        self._task = self._bars.add_task(name, total=known, said="")
+        if self._task is not None:
+            self._bars.update(self._task, total=1.0, completed=1.0)
+        self._stage = stage
+        known = 1.0 if stage.share is not None else None
+        self._task = self._bars.add_task(stage.name, total=known, said="")
 
     def advance(self, amount: int, done_bytes: int = 0) -> None:
         self._stage.done += amount
@@ -243,10 +203,6 @@ class Bars:
         if self._task is not None:
             share = self._stage.share
             self._bars.update(self._task, completed=share or 0, said=str(self._stage))
-
-    def _end_stage(self) -> None:
-        if self._task is not None:
-            self._bars.update(self._task, total=1.0, completed=1.0)
 
     def finish(self) -> None:
         self._bars.stop()

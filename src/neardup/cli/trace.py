@@ -63,10 +63,10 @@ def trace(
     """
     traces = traced_documents(inputs, against, options, min_words=8)
     if page:
+        from neardup.files import write_text
         from neardup.passages.trace_page import trace_page
-        from neardup.report.html_page import write_page
 
-        write_page(page, trace_page(traces))
+        write_text(page, trace_page(traces))
     if options["as_json"]:
         rejected = [{"where": lost.where, "reason": lost.reason} for lost in traces.rejected]
         shown = {"documents": [each.to_dict() for each in traces], "rejected": rejected}

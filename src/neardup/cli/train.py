@@ -125,7 +125,7 @@ def train(labels: tuple[Path, ...], **options: Any) -> None:
 
 
 def _show_only(labels: tuple[Path, ...], options: dict[str, Any]) -> None:
-    from neardup.methods.learned import model_at, place_of
+    from neardup.artefacts.model import model_at, place_of
 
     if labels or options["documents"] or options["out"]:
         raise click.UsageError("--show takes only a model. Hint: leave LABELS and -o out.")

@@ -1,13 +1,13 @@
-"""Clusters of documents, by the rule, by components or by average link, and bridges of a cluster.
+"""Clusters of documents by components or by average link, and the bridges of a cluster.
 
-By the rule, a cluster is a kept document and its duplicates. Components are the transitive closure:
-A and C are in one cluster because both match B. They are computed on request only, because a chain
-may join documents that do not belong together. By average link, clusters are merged only while the
-mean score over all their pairs reaches the threshold, so chains do not grow. With constraints from
-labels (must-link, cannot-link; Yang & Callan 2006), pairs join clusters from the highest score on,
-unless that would bring two documents together that were judged to be different. A bridge is a pair
-without which a cluster falls apart into two groups; bridges with a low score are the first to
-review (``Result.weakest``).
+By the rule, a cluster is a kept document and its duplicates (``decisions/rule.py``). Components are
+the transitive closure: A and C are in one cluster because both match B. They are computed on
+request only, because a chain may join documents that do not belong together. By average link,
+clusters are merged only while the mean score over all their pairs reaches the threshold, so chains
+do not grow. With constraints from labels (must-link, cannot-link; Yang & Callan 2006), pairs join
+clusters from the highest score on, unless that would bring two documents together that were judged
+to be different. A bridge is a pair without which a cluster falls apart into two groups; bridges
+with a low score are the first to review (``Result.weakest``).
 """
 
 from __future__ import annotations
@@ -18,17 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup import _native
+from neardup.decisions.rule import number_clusters
 from neardup.matching.consistency import merged_groups
+from neardup.matching.evidence import Pairs
 from neardup.matching.scorer import ROUNDING
-from neardup.matching.verify import Pairs
 from neardup.schema import Array
-
-
-def rule_clusters(kept_of: Array) -> npt.NDArray[np.int64]:
-    """The cluster number of each document, −1 if it is alone. ``kept_of`` is the document for which
-    it was set aside, −1 for a kept document."""
-    root = np.where(kept_of < 0, np.arange(len(kept_of)), kept_of)
-    return number_clusters(root)
 
 
 def components(count: int, a: Array, b: Array) -> npt.NDArray[np.int64]:
@@ -91,17 +85,6 @@ def constrained_clusters(
         if not forbidden or forbidden.isdisjoint(members[root[b]]):
             join(a, b)
     return number_clusters(np.array(root, np.int64)), conflicts
-
-
-def number_clusters(root: Array) -> npt.NDArray[np.int64]:
-    """Numbers for clusters of two or more, in the order of their first member; else −1."""
-    _, first, inverse, sizes = np.unique(
-        root, return_index=True, return_inverse=True, return_counts=True
-    )
-    several = np.flatnonzero(sizes > 1)
-    number = np.full(len(sizes), -1, np.int64)
-    number[several[np.argsort(first[several])]] = np.arange(len(several))
-    return number[inverse]
 
 
 def bridges(count: int, edges: Sequence[tuple[int, int]]) -> set[int]:

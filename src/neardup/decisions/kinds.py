@@ -12,7 +12,6 @@ exchanged, the direction is reversed, and kind and confidence stay the same.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import _native
+from neardup.classes import dataclass
 from neardup.schema import DIRECTIONS, KINDS, Array, Ragged
 from neardup.text.alignment import native_settings
 from neardup.text.text_options import Text
@@ -234,15 +234,23 @@ class Parts(NamedTuple):
     misread: Shares
     moved: Shares
 
-    @property
-    def sum(self) -> Shares:
-        return sum(self, np.zeros(1))
-
 
 def decided(measures: Measures) -> Kinds:
-    """The kinds of pairs of texts that are not equal."""
+    """The kinds of pairs of texts that are not equal. Kinds that add or leave out text have a
+    direction: which text is contained in the other."""
     kind, clear = by_rules(measures)
-    return Kinds(kind, _directions(measures, kind), _confidence(kind, clear))
+    contained, confidence = np.zeros(len(kind), np.bool_), np.ones(len(kind))
+    lacking = _contained(measures)
+    for number, name in enumerate(KINDS):
+        of_kind = kind == number
+        if name in lacking:
+            contained |= of_kind & (lacking[name] >= 0)
+        if points := CONFIDENCE.get(name):
+            x, y = np.array(points).T
+            confidence[of_kind] = np.interp(clear[of_kind], x, y)
+    inside = measures.words[:, 1] < measures.words[:, 0]  # the shorter text lacks less
+    direction = np.where(contained, inside, NONE).astype(np.int8)
+    return Kinds(kind, direction, np.round(confidence, 2))
 
 
 def by_rules(measures: Measures) -> tuple[npt.NDArray[np.int8], Shares]:
@@ -284,7 +292,8 @@ def parts_of(measures: Measures) -> Parts:
 def _margins(measures: Measures, parts: Parts) -> dict[str, Shares]:
     """How far a pair is above the limit of each rule, in the order of the rules. The last rule
     always holds."""
-    total = np.maximum(parts.sum, 1.0)
+    different = sum(parts, np.zeros(1))
+    total = np.maximum(different, 1.0)
     words = measures.words
     longer, shorter = (np.maximum(f(axis=1), 1.0) for f in (words.max, words.min))
     common = np.maximum(measures.shared / shorter - LITTLE, parts.misread / shorter - LITTLE)
@@ -295,7 +304,7 @@ def _margins(measures: Measures, parts: Parts) -> dict[str, Shares]:
     return {
         "normalised": np.where(measures.differs | (words.min(axis=1) == 0), -1.0, 1.0),
         # The texts have the same letters, but words are divided at different places.
-        "layout only": np.where(measures.differs & (parts.sum == 0), 1.0, -1.0),
+        "layout only": np.where(measures.differs & (different == 0), 1.0, -1.0),
         "other": -common,
         "other misread": np.where(
             parts.misread < FEWEST_MISREAD,
@@ -348,24 +357,6 @@ def _contained(measures: Measures) -> dict[str, Shares]:
     }
 
 
-def _directions(measures: Measures, kind: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
-    """Which text is contained in the other, for kinds that add or leave out text."""
-    known = np.zeros(len(kind), np.bool_)
-    for name, clear in _contained(measures).items():
-        known |= (kind == KINDS.index(name)) & (clear >= 0)
-    inside = measures.words[:, 1] < measures.words[:, 0]  # the shorter text lacks less
-    return np.where(known, inside, NONE).astype(np.int8)
-
-
-def _confidence(kind: npt.NDArray[np.int8], clear: Shares) -> Shares:
-    confidence = np.ones(len(kind))
-    for number, name in enumerate(KINDS):
-        if points := CONFIDENCE.get(name):
-            where, table = kind == number, np.array(points)
-            confidence[where] = np.interp(clear[where], table[:, 0], table[:, 1])
-    return np.round(confidence, 2)
-
-
 def kind_of(a: str, b: str, options: Text | None = None) -> Kind:
     """The kind of two texts; ``options`` define which texts are equal after normalisation."""
     if a == b:
@@ -376,17 +367,12 @@ def kind_of(a: str, b: str, options: Text | None = None) -> Kind:
 
 
 def aligned_kinds(texts: Ragged, a: Array, b: Array) -> Kinds:
-    """The kinds of pairs of texts that differ also after normalisation."""
-    turn = _is_larger(texts, a, b)
+    """The kinds of pairs of texts that differ also after normalisation. The longer text, or the one
+    with the greater bytes if the lengths are equal, is measured second, so that a pair has the same
+    measures whichever text comes first."""
+    lengths = texts.lengths
+    turn = np.asarray(lengths[a] > lengths[b])
+    for i in np.flatnonzero(lengths[a] == lengths[b]).tolist():
+        turn[i] = texts[a[i]].tobytes() > texts[b[i]].tobytes()
     first, second = np.where(turn, b, a), np.where(turn, a, b)
     return decided(measured(texts, first, second)).turned(turn)
-
-
-def _is_larger(texts: Ragged, a: Array, b: Array) -> Array:
-    """Whether ``a`` is the longer text, or the one with the greater bytes if the lengths are equal.
-    A pair is then measured in the same order, whichever text comes first."""
-    lengths = texts.lengths
-    longer = lengths[a] > lengths[b]
-    for i in np.flatnonzero(lengths[a] == lengths[b]).tolist():
-        longer[i] = texts[a[i]].tobytes() > texts[b[i]].tobytes()
-    return np.asarray(longer)

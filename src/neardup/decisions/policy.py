@@ -15,7 +15,7 @@ from __future__ import annotations
 import difflib
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.classes import dataclass
 from neardup.decisions.order import Order
 from neardup.errors import NeardupError, SettingsError, all_problems
 from neardup.schema import KINDS, Array

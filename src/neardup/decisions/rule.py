@@ -11,19 +11,27 @@ which nothing matches does not cost its square. It decides leaders; ``decide_all
 their copies with equal evidence. A follower of a kept leader is its duplicate. A follower of a
 leader that is itself a duplicate matches what the leader matches, and may also match a better
 document that was kept between the two.
+
+The reason of a decision is worded by one table, for the arrays of a run and for one arrival of an
+index. What a method notes of a document beside its decision (its flags) follows in brackets.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup import _native
+from neardup.classes import dataclass
 from neardup.matching.candidates import MOST_COMPARED, Groups
-from neardup.matching.verify import Pairs
+from neardup.matching.evidence import Pairs
+from neardup.methods.base import FLAGS, TOO_SHORT, Method
 from neardup.schema import Array, offsets_of
 
 FIRST_BLOCK, LAST_BLOCK = 64, 8192
@@ -76,19 +84,15 @@ def decide(
     return Verdict(kept.view(np.bool_), kept_of, score, pairs, capped.view(np.bool_))
 
 
-def _directed(pairs: Pairs) -> tuple[Array, Array]:
-    return np.maximum(pairs.a, pairs.b), np.minimum(pairs.a, pairs.b)
-
-
 def _by_later(pairs: Pairs) -> tuple[Array, Array]:
     """(later, earlier), sorted by the later one, as ``greedy`` takes them."""
-    later, earlier = _directed(pairs)
+    later, earlier = np.maximum(pairs.a, pairs.b), np.minimum(pairs.a, pairs.b)
     order = np.argsort(later, kind="stable")
     return later[order], earlier[order]
 
 
 def _best(kept: Array, pairs: Pairs) -> tuple[Array, Array]:
-    later, earlier = _directed(pairs)
+    later, earlier = np.maximum(pairs.a, pairs.b), np.minimum(pairs.a, pairs.b)
     usable = kept[earlier] & ~kept[later]
     later, earlier, score = later[usable], earlier[usable], pairs.score[usable]
     order = np.lexsort((earlier, -score, later))
@@ -187,3 +191,71 @@ def _best_of(
     best = np.lexsort((rank[other[edge]], -score[edge], place))
     first = best[np.flatnonzero(np.diff(place[best], prepend=-1))]
     return other[edge[first]], score[edge[first]]
+
+
+def rule_clusters(kept_of: Array) -> npt.NDArray[np.int64]:
+    """The cluster number of each document, −1 if it is alone. ``kept_of`` is the document for which
+    it was set aside, −1 for a kept document."""
+    root = np.where(kept_of < 0, np.arange(len(kept_of)), kept_of)
+    return number_clusters(root)
+
+
+def number_clusters(root: Array) -> npt.NDArray[np.int64]:
+    """Numbers for clusters of two or more, in the order of their first member; else −1."""
+    _, first, inverse, sizes = np.unique(
+        root, return_index=True, return_inverse=True, return_counts=True
+    )
+    several = np.flatnonzero(sizes > 1)
+    number = np.full(len(sizes), -1, np.int64)
+    number[several[np.argsort(first[several])]] = np.arange(len(several))
+    return number[inverse]
+
+
+UNIQUE, REPRESENTATIVE, SHORT, EQUAL, EXCEPTION, PASSED = range(6)
+
+
+# By kept * 8 + too short * 4 + has copies * 2 + score below the threshold.
+_TABLE = [
+    *(PASSED, EXCEPTION, PASSED, EXCEPTION, EQUAL, EQUAL, EQUAL, EQUAL),
+    *(UNIQUE, UNIQUE, REPRESENTATIVE, REPRESENTATIVE, SHORT, SHORT, SHORT, SHORT),
+]
+_WORDS = ("unique", "representative", "too_short", "equal")
+
+
+def _words(method: Method) -> tuple[str, ...]:
+    return (*_WORDS, method.exception_reason, method.reason)
+
+
+def reasons(method: Method, kept: Array, short: Array, copies: Array, score: Array) -> pa.Array:
+    """By document; ``copies``: others are duplicates of it. ``score`` is that of duplicates."""
+    place: Any = kept * 8 + short * 4 + copies * 2 + (score < method.threshold)
+    return pa.array(_words(method), pa.large_string()).take(pa.array(np.array(_TABLE)[place]))
+
+
+def duplicate_reason(method: Method, flags: int, score: float) -> str:
+    """Of one document, with its notes."""
+    place = bool(flags & TOO_SHORT) * 4 + (score < method.threshold)
+    return _words(method)[_TABLE[place]] + note(flags & ~TOO_SHORT)
+
+
+def kept_reason(flags: int, copies: int) -> str:
+    """Of one document, with its notes; ``copies`` are how many are duplicates of it."""
+    place = 8 + bool(flags & TOO_SHORT) * 4 + bool(copies) * 2
+    return _WORDS[_TABLE[place]] + note(flags & ~TOO_SHORT)
+
+
+@functools.lru_cache(maxsize=256)
+def note(flags: int) -> str:
+    """What a method notes of a document: "" or " (undated)"."""
+    names = [name for bit, name in FLAGS.items() if flags & bit]
+    return f" ({', '.join(names)})" if names else ""
+
+
+def notes(flags: Array) -> pa.Array:
+    """``note`` of each document, for the column of reasons."""
+    codes, where = np.unique(flags & ~np.uint8(TOO_SHORT), return_inverse=True)
+    return pa.array(map(note, codes.tolist()), pa.large_string()).take(pa.array(where))
+
+
+def with_notes(written: pa.Array, notes: pa.Array) -> pa.Array:
+    return pc.binary_join_element_wise(written, notes, pa.scalar("", pa.large_string()))

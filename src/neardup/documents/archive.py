@@ -23,24 +23,17 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from neardup.documents.file_formats import CODECS, SHORT, ZIP
 from neardup.documents.folder import FolderSource
 from neardup.documents.folder_entries import Entry
 from neardup.documents.open_files import shown
-from neardup.documents.remote import Place
-from neardup.documents.streams import CODECS, fault_of, open_binary, unreadable
+from neardup.documents.remote import HIDDEN, Place
+from neardup.documents.streams import fault_of, open_binary, unreadable
 from neardup.documents.xml import HEAD
 
-ZIP, TAR = ".zip", ".tar"
-SHORT = {".tgz": "gzip", ".tbz2": "bz2", ".txz": "xz", ".tzst": "zstd"}
 MOST_MEMBERS = 1_000_000
 _BROKEN = (OSError, EOFError, zipfile.BadZipFile, tarfile.TarError, zlib.error, RuntimeError)
 _ENCRYPTED = 0x1  # the flag of a ZIP member
-
-
-def is_archive(path: Place) -> bool:
-    name = path.name.lower()
-    packed = tuple(f"{TAR}{ending}" for ending in CODECS)
-    return name.endswith((ZIP, TAR, *SHORT, *packed))
 
 
 @dataclass
@@ -48,6 +41,7 @@ class ArchiveSource(FolderSource):
     """``path`` is the archive."""
 
     _fault: str | None = field(default=None, init=False)  # why unpacking ended before the end
+    name_group = None
 
     @property
     def feeds(self) -> list[Entry]:  # a feed in an archive is one document
@@ -192,7 +186,7 @@ def _bounded(member: IO[bytes], size: int) -> bytes:
 def _hidden(name: str) -> bool:
     """Hidden files, and what macOS adds to its archives."""
     parts = PurePosixPath(name).parts
-    hidden = any(part.startswith(".") and part not in (".", "..") for part in parts)
+    hidden = any(part.startswith(HIDDEN) and part not in (".", "..") for part in parts)
     return hidden or parts[:1] == ("__MACOSX",)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -36,71 +36,10 @@ from neardup.documents.memory_tables import CHUNK_ROWS, check_columns, chunk_of,
 from neardup.documents.open_files import LARGE_BATCH, OpenFiles, claims_of, longest_entry
 from neardup.documents.pieces import Piece, Trial, some_of
 from neardup.documents.remote import Place
-from neardup.documents.source import Source
+from neardup.documents.source import Source, Write
 from neardup.documents.streams import CHUNK_BYTES, cause, unreadable
-from neardup.errors import InputError
+from neardup.documents.table_writer import conform, unified_schema
 from neardup.files import whole_file
-
-
-class Typed(Protocol):
-    """A file with a schema."""
-
-    @property
-    def file(self) -> str: ...
-
-    def schema(self) -> pa.Schema: ...
-
-
-def unified_schema(sources: Sequence[Typed]) -> pa.Schema:
-    """One schema for all files, or an error that names the two files and the field that differ."""
-    first, *others = sources
-    unified = first.schema()
-    for source in others:
-        schema = source.schema()
-        try:
-            merged = pa.unify_schemas([unified, schema], promote_options="permissive")
-        except pa.ArrowException as error:
-            raise _unlike(first, source, unified, schema) from error
-        unified = _nullable_where_missing(merged, unified, schema)
-    return unified
-
-
-def _nullable_where_missing(merged: pa.Schema, *parts: pa.Schema) -> pa.Schema:
-    for i, column in enumerate(merged):
-        if any(column.name not in part.names for part in parts):
-            merged = merged.set(i, column.with_nullable(True))
-    return merged
-
-
-def _unlike(a: Typed, b: Typed, left: pa.Schema, right: pa.Schema) -> InputError:
-    def clash(name: str) -> bool:
-        pair = [pa.schema([left.field(name)]), pa.schema([right.field(name)])]
-        try:
-            pa.unify_schemas(pair, promote_options="permissive")
-        except pa.ArrowException:
-            return True
-        return False
-
-    name = next((name for name in left.names if name in right.names and clash(name)), "?")
-    types = f"{left.field(name).type} and {right.field(name).type}" if name != "?" else "unlike"
-    return InputError(
-        f"{a.file} and {b.file} cannot be one kept file: column {name!r} has the types {types}.",
-        hint="convert one of the files, or run them apart.",
-    )
-
-
-def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The table with the columns, order and types of the schema; missing columns are null."""
-    if table.schema.equals(schema):
-        return table.replace_schema_metadata(schema.metadata)
-    columns = [
-        table.column(field.name).cast(field.type)
-        if field.name in table.column_names
-        else pa.nulls(table.num_rows, field.type)
-        for field in schema
-    ]
-    return pa.Table.from_arrays(columns, schema=schema)
-
 
 FILE_MAGIC = b"ARROW1"
 STREAM_MAGIC = b"\xff\xff\xff\xff"
@@ -128,6 +67,7 @@ class ArrowSource(Source):
     chunk_rows: int = CHUNK_ROWS
     watch: Watch = field(default_factory=Watch)
     files: OpenFiles = field(default_factory=OpenFiles)
+    what, is_file = "a table", True
 
     @cached_property
     def is_stream(self) -> bool:
@@ -200,6 +140,27 @@ class ArrowSource(Source):
             tables.append(table)
             rows += count
         return pa.concat_tables(tables), rows
+
+    def check_together(self, sources: Sequence[Any]) -> None:
+        if len(sources) > 1:
+            unified_schema(sources)
+
+    @contextmanager
+    def writer(self, sources: Sequence[Any], path: Path) -> Iterator[Write]:
+        schema = unified_schema(sources)
+        options = _write_options(self)
+        make = ipc.new_stream if _as_stream(sources, schema) else ipc.new_file
+        with whole_file(path) as part, make(str(part), schema, options=options) as out:
+
+            def write(source: ArrowSource, keep: Mask) -> int:
+                rows = 0
+                for table, count in source.filtered(keep):
+                    rows += count
+                    if table.num_rows:
+                        out.write_table(conform(table, schema))
+                return rows
+
+            yield write
 
     def _parts(
         self, names: list[str] | None, mended: Callable[[Iterator[Part]], Iterator[Part]] = iter
@@ -411,27 +372,6 @@ def pieces_of(batch: Part, rows: int) -> Iterator[Part]:
         rows = max(1, min(rows, LARGE_BATCH // max(longest, 1)))
     for start in range(0, batch.num_rows, rows):
         yield batch.slice(start, rows)
-
-
-@contextmanager
-def arrow_writer(
-    sources: Sequence[ArrowSource], path: Path
-) -> Iterator[Callable[[ArrowSource, Mask], int]]:
-    """A function that adds the kept rows of a file and returns its number of rows."""
-    schema = unified_schema(sources)
-    options = _write_options(sources[0])
-    make = ipc.new_stream if _as_stream(sources, schema) else ipc.new_file
-    with whole_file(path) as part, make(str(part), schema, options=options) as out:
-
-        def write(source: ArrowSource, keep: Mask) -> int:
-            rows = 0
-            for table, count in source.filtered(keep):
-                rows += count
-                if table.num_rows:
-                    out.write_table(conform(table, schema))
-            return rows
-
-        yield write
 
 
 def _write_options(source: ArrowSource) -> ipc.IpcWriteOptions:

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
+from neardup.documents.encodings import decoded
 from neardup.documents.extraction.page import Meta
-from neardup.documents.streams import decoded
 
 SUFFIXES = (".bib", ".ris")
 FIRST_PAGE = 6_000  # characters in which a document states its own DOI

@@ -1,33 +1,38 @@
 """Files of lines or records: read in blocks of whole documents, kept byte for byte.
 
 JSON Lines and CSV define a document differently. The begin of blocks, the second reading of a few
-texts, the copying of kept documents and sampling are the same for both. A plain file can be read
-from any block whose start is known, a compressed one only from its beginning.
+texts, the copying of kept documents and sampling are the same for both. A compressed file can only
+be read from its beginning. Of a plain one, the first reading notes where each row begins (4 bytes a
+row), so that a few rows are read without the bytes between them.
 """
 
 from __future__ import annotations
 
+import io
 import tempfile
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import itemgetter
+from pathlib import Path
 from typing import IO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from neardup.classes import dataclass
 from neardup.documents import pieces as sampling
 from neardup.documents.columns import Chunk, Columns, LostChunk, Mask, Rejected
 from neardup.documents.lost import Watch, lost_from_here
 from neardup.documents.open_files import OpenFiles, OverLimitError, TooLong, block_size
 from neardup.documents.pieces import Piece, Start, Trial
 from neardup.documents.remote import Place
-from neardup.documents.source import Source
+from neardup.documents.source import LineWriter, Source
 from neardup.documents.streams import CHUNK_BYTES, fault_of, open_binary, unreadable
+from neardup.schema import Array
 
-_EVERY_DOCUMENT = np.ones(CHUNK_BYTES, np.bool_)
 _HEAD_BYTES = 1 << 20  # enough to estimate the length of a document
+_CALL_BYTES = 1 << 12  # that are read and parsed in the time of one call for a row
 
 
 class Selection(NamedTuple):
@@ -39,34 +44,19 @@ class Selection(NamedTuple):
     last_kept: bool
 
 
-class LineWriter:
-    """Joins the lines of several files. A missing last newline is added only if a line follows, and
-    a byte order mark is allowed only at the very start."""
+class Mark(NamedTuple):
+    """A block of a plain file: its first row, its first byte in the file, and where its rows begin
+    and the last one ends, counted from there. Without ``edges`` only the whole block can be
+    read."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-        self.started = False
-        self._open_line = False
-        self._new_file = True
-
-    def write(self, data: bytes) -> None:
-        if not data:
-            return
-        if self.started and self._new_file:
-            data = data.removeprefix(b"\xef\xbb\xbf")
-        if self._open_line:
-            self._stream.write(b"\n")
-        self._stream.write(data)
-        self._open_line = not data.endswith(b"\n")
-        self.started, self._new_file = True, False
-
-    def end_file(self) -> None:
-        self._new_file = True
+    row: int
+    offset: int
+    edges: Array
 
 
 @dataclass
 class BlockSource(Source):
-    """One file. It remembers the starts of blocks, so that a few texts can be read again."""
+    """One file. It remembers blocks and their rows, so that a few texts can be read again."""
 
     path: Place
     file: str
@@ -74,8 +64,9 @@ class BlockSource(Source):
     chunk_bytes: int = CHUNK_BYTES
     watch: Watch = field(default_factory=Watch)
     files: OpenFiles = field(default_factory=OpenFiles)
-    _marks: list[tuple[int, int]] = field(default_factory=list)
+    _marks: list[Mark] = field(default_factory=list)
     _lost: Rejected | None = field(default=None, init=False)
+    is_file = True
 
     # Each format defines what a document is:
 
@@ -90,6 +81,10 @@ class BlockSource(Source):
 
     def count(self, data: bytes) -> int:
         """The number of rows of a block."""
+        raise NotImplementedError
+
+    def starts(self, data: bytes) -> Array:
+        """Where the rows of a block begin in it."""
         raise NotImplementedError
 
     def chunk(self, data: bytes, first_row: int, columns: Columns) -> Chunk:
@@ -132,11 +127,14 @@ class BlockSource(Source):
                 else:
                     stream.read(offset)
                 for data in self.whole(stream, self.chunk_bytes):
-                    if self.codec is None and (not self._marks or row > self._marks[-1][0]):
-                        self._marks.append((row, offset))
+                    edges = np.empty(0, np.uint32)
+                    if self.codec is None and (not self._marks or row > self._marks[-1].row):
+                        edges = self._edges(data)
+                        self._marks.append(Mark(row, offset, edges))
                     self.watch.check_block(row, data, self.file)
                     yield row, data
-                    row, offset = row + self.count(data), offset + block_size(data)
+                    row += len(edges) - 1 if len(edges) else self.count(data)
+                    offset += block_size(data)
                 if fault := fault_of(stream):
                     self._lost = Rejected(self.file, row, fault, None)
         except OverLimitError as error:
@@ -145,6 +143,11 @@ class BlockSource(Source):
             if row == 1 or not tolerant:
                 raise unreadable(self.path, error) from error
             self._lost = Rejected(self.file, row, lost_from_here(error), None)
+
+    def _edges(self, data: bytes) -> Array:
+        if isinstance(data, TooLong) or len(data) >> 32:
+            return np.empty(0, np.uint32)
+        return np.append(self.starts(data), len(data)).astype(np.uint32)
 
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
         self.check(columns)
@@ -157,12 +160,65 @@ class BlockSource(Source):
         if self._lost:
             yield LostChunk(self._lost, types)
 
+    def chunks_at(self, rows: Array, columns: Columns) -> Iterator[Chunk]:
+        if not self._few(rows):
+            yield from super().chunks_at(rows, columns)
+            return
+        for some, data in self._rows_alone(rows):
+            yield self.rows_chunk(data, int(some[0]), columns)
+
+    def rows_chunk(self, data: bytes, first_row: int, columns: Columns) -> Chunk:
+        """Rows that need not follow each other in the file, as a chunk."""
+        return self.chunk(data, first_row, columns)
+
+    def _few(self, rows: Array) -> bool:
+        """Whether reading these rows alone costs less than reading the file."""
+        blocks = list(self._marked(rows))
+        known = sum(len(some) for _, some in blocks)
+        wanted = sum(int(np.diff(mark.edges)[some - mark.row].sum()) for mark, some in blocks)
+        whole = sum(int(mark.edges[-1]) for mark in self._marks if len(mark.edges))
+        return known == len(rows) and wanted + _CALL_BYTES * len(rows) < whole
+
+    def _marked(self, rows: Array) -> Iterator[tuple[Mark, Array]]:
+        """Blocks with those of the rows whose place in it is known."""
+        if not self._marks or not isinstance(self.path, Path):
+            return
+        bounds = np.searchsorted(rows, [mark.row for mark in self._marks])
+        for mark, some in zip(self._marks, np.split(rows, bounds)[1:], strict=True):
+            if len(some := some[some - mark.row < len(mark.edges) - 1]):
+                yield mark, some
+
+    def _rows_alone(self, rows: Array) -> Iterator[tuple[Array, bytes]]:
+        """The bytes of the rows whose place is known, block by block. If the file has changed, they
+        are other bytes; callers compare digests of texts."""
+        blocks = list(self._marked(rows))
+        if not blocks:
+            return
+        try:
+            with self.files.raw(self.path) as raw:
+                for mark, some in blocks:
+                    yield some, _joined(raw, mark, some - mark.row)
+        except OSError as error:
+            raise unreadable(self.path, error) from error
+
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
-        texts: dict[int, str] = {}
-        for row in sorted(set(rows)):
+        wanted = sorted(set(rows))
+        texts = self._texts_alone(wanted, columns)
+        for row in wanted:
             if row not in texts:
                 texts |= self._texts_near(row, set(rows), columns)
         return [texts[row] for row in rows]
+
+    def _texts_alone(self, rows: list[int], columns: Columns) -> dict[int, str]:
+        texts: dict[int, str] = {}
+        for some, data in self._rows_alone(np.array(rows, np.int64)):
+            first = int(some[0])
+            if self.count(data) == len(some):  # else the file has changed
+                found = self.texts_in(data, first, [*range(first, first + len(some))], columns)
+                texts |= zip(some.tolist(), found.values(), strict=True)
+        if texts:
+            self.watch.check(self.path, self.file)
+        return texts
 
     def _texts_near(self, wanted: int, rows: set[int], columns: Columns) -> dict[int, str]:
         """The requested rows of the block that contains row ``wanted``; for a compressed file,
@@ -170,7 +226,7 @@ class BlockSource(Source):
         texts: dict[int, str] = {}
         last = wanted if self.codec is None else max(rows)
         before = bisect_right(self._marks, wanted, key=itemgetter(0))
-        for first, data in self.blocks(*self._marks[before - 1] if before else (1, 0)):
+        for first, data in self.blocks(*self._marks[before - 1][:2] if before else (1, 0)):
             end = first + self.count(data)
             if near := sorted(row for row in rows if first <= row < end):
                 texts |= self.texts_in(data, first, near, columns)
@@ -212,6 +268,10 @@ class BlockSource(Source):
 
     def size(self) -> float:
         return self.path.stat().st_size
+
+    @property
+    def plain_size(self) -> float | None:
+        return self.size() if self.codec is None else None
 
     def document_size(self) -> float:
         if self.codec:
@@ -257,10 +317,26 @@ class BlockSource(Source):
         """Writes into a nameless file."""
         with self.files.stream(self.path) as raw, tempfile.TemporaryFile() as file:
             stream, read = sampling.unpacking(raw, self.codec), 0
+            every = np.ones(CHUNK_BYTES, np.bool_)
             with sampling.packing(file, self.codec) as out:
                 for data in self.whole(stream, sampling.piece_of(limit)):
-                    out.write(self.select(data, _EVERY_DOCUMENT, 2, last_kept=True).data)
+                    out.write(self.select(data, every, 2, last_kept=True).data)
                     read += len(data)
                     if read >= limit:
                         break
             return Trial(raw.tell() / max(1.0, self.size()), file.tell())
+
+
+def _joined(raw: io.RawIOBase, mark: Mark, numbers: Array) -> bytes:
+    """Some rows of a block, which are numbered from 0 here; adjacent ones are read at once."""
+    first = np.flatnonzero(np.diff(numbers, prepend=-2) != 1)
+    begins, ends = mark.edges[numbers], mark.edges[numbers + 1]
+    buffer, at = (
+        memoryview(bytearray(int(ends.sum(dtype=np.int64) - begins.sum(dtype=np.int64)))),
+        0,
+    )
+    runs = zip(begins[first].tolist(), ends[[*first[1:] - 1, -1]].tolist(), strict=True)
+    for begin, end in runs:
+        raw.seek(mark.offset + begin)
+        at += raw.readinto(buffer[at : at + end - begin]) or 0
+    return bytes(buffer[:at])

@@ -13,7 +13,7 @@ import itertools
 import os
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
@@ -22,6 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
+from neardup.classes import dataclass
 from neardup.documents.columns import Chunk, DocumentBatch, Rejected
 from neardup.schema import Ragged
 

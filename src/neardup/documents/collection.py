@@ -1,9 +1,7 @@
 """Collections: the sources of a run as one input, read in chunks and returned in the same form.
 
 ``collect`` makes a :class:`Collection` from paths, globs, standard input, lists, data frames, Arrow
-tables or any object with the Arrow PyCapsule protocol. ``texts_of`` reads the texts of a file that
-is compared with documents, such as boilerplate: a file of no known format is one text, and all text
-of pages counts, because boilerplate is what an extractor would leave out.
+tables or any object with the Arrow PyCapsule protocol.
 """
 
 from __future__ import annotations
@@ -18,55 +16,45 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from neardup.documents.block_source import BlockSource, LineWriter
 from neardup.documents.clashes import Book, NamedApart, Naming, Shared
 from neardup.documents.columns import Chunk, Columns, Mask
-from neardup.documents.csv import CsvSource
 from neardup.documents.extraction.extractor import (
     ExtractedChunk,
     Extraction,
     Extractor,
     extracted_texts,
 )
-from neardup.documents.extraction.page import HTML, KINDS
-from neardup.documents.feeds import FeedSource
-from neardup.documents.file_paths import JSONL, PARQUET, WARC, is_known, named_format
-from neardup.documents.folder import FolderSource
+from neardup.documents.file_formats import (
+    HTML,
+    JSONL,
+    PARQUET,
+    WARC,
+    named_format,
+)
 from neardup.documents.inputs import Inputs, gather, mapping_class, named_chunks
-from neardup.documents.jsonl import JsonlSource
 from neardup.documents.kept import (
     as_mask,
-    check_group,
     check_length,
     groups_of,
     joined,
-    kept_form,
     names_of,
     readable,
     write_all,
     write_groups,
-    writer,
 )
-from neardup.documents.lists import ListSource
 from neardup.documents.lost import LostSource, check_unchanged, damaged_kept
-from neardup.documents.mail import MboxSource
 from neardup.documents.open_files import Limits
 from neardup.documents.remote import Place
-from neardup.documents.single_file import FileSource
-from neardup.documents.source import Source
-from neardup.documents.streams import decoded, wide_of, writing
-from neardup.documents.warc import WarcSource
+from neardup.documents.source import LineWriter, Source
+from neardup.documents.streams import wide_of, writing
 from neardup.errors import (
     ColumnError,
     InputError,
-    SettingsError,
     UnreadableError,
     UsageError,
     all_problems,
 )
 from neardup.files import make_folder
-
-_LINES = BlockSource | ListSource | FeedSource
 
 
 class Collection:
@@ -111,7 +99,7 @@ class Collection:
         """The same collection with the names that a run gives to documents whose id several files
         have. All files are read, but for a single folder, whose ids are its paths."""
         book = Book(self.files, self.limit)
-        alone = len(self.sources) == 1 and isinstance(self.sources[0], FolderSource)
+        alone = len(self.sources) == 1 and self.sources[0].has_paths
         for chunk in () if alone else self.chunks(columns):
             book.add(chunk.read())
             if book.full:
@@ -141,8 +129,8 @@ class Collection:
         """Chunks that any thread can read; making them is cheap, bounded and in order."""
         self._columns = columns or Columns()
         for source in self.sources:
-            if watch := getattr(source, "watch", None):
-                watch.begin(source.path, self._columns)  # type: ignore[attr-defined]
+            if source.watch:
+                source.watch.begin(source.path, self._columns)  # type: ignore[attr-defined]
         return itertools.chain.from_iterable(map(self._chunks_of, range(len(self.sources))))
 
     def _chunks_of(self, i: int) -> Iterator[Chunk]:
@@ -175,7 +163,7 @@ class Collection:
     def _has_pages(self, source: Source) -> bool:
         """Whether the text column contains pages; those of a folder are extracted as they are
         read."""
-        return self.extractor.extraction.columns and not hasattr(source, "extractor")
+        return self.extractor.extraction.columns and source.extractor is None
 
     def check_columns(self, columns: Columns, somewhere: Sequence[str] = ()) -> None:
         """Raises now an error that reading would raise later: a column that a file lacks, or one
@@ -202,48 +190,40 @@ class Collection:
 
     def path_of(self, file: str, row: int) -> str | None:
         """The path of a document that is a file by itself; None for one of many in a file."""
-        sources: list[Any] = [source for source in self.sources if source.file == file]
-        path = sources[0].path_of(row) if sources and hasattr(sources[0], "path_of") else None
-        return None if path is None else str(path)
+        source = next((source for source in self.sources if source.file == file), None)
+        return source.path_of(row) if source and source.has_paths else None
 
     def name_of(self, file: str, row: int) -> str:
         """The id of a document that is a file by itself."""
-        source: Any = next(source for source in self.sources if source.file == file)
-        if isinstance(source, FolderSource):
-            return source.id_of(source.entries[row - 1])
-        return str(source.path_of(row))
+        return next(s for s in self.sources if s.file == file).name_of(row)
 
     def encodings(self) -> dict[str, int]:
         """The number of text files by encoding, the most common first."""
-        folders = [source for source in self.sources if isinstance(source, FolderSource)]
-        counts = Counter(name for folder in folders for name in folder.encodings.values())
-        tables = [s for s in self.sources if isinstance(s, BlockSource)]
-        counts.update(wide for source in tables if (wide := wide_of(source.codec)))
-        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+        counts = Counter(name for source in self.sources for name in source.encodings.values())
+        counts.update(wide for source in self.sources if (wide := wide_of(source.codec)))
+        return _by_count(counts)
 
     def passed_over(self) -> dict[str, int]:
         """The number of records in WARC files that are no pages, and of attachments that hold no
         text, by type, the most common first."""
         counts = Counter[str]()
         for source in self.sources:
-            counts.update(getattr(source, "passed", {}))
-        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+            counts.update(source.passed)
+        return _by_count(counts)
 
     def plain_size(self) -> int | None:
         """The bytes of all batches together; None if a source is not plain lines."""
-        sources = readable(self.sources)
-        plain = [s for s in sources if isinstance(s, BlockSource) and s.codec is None]
-        if len(plain) < len(sources) or self.limit is not None:
-            return None
         try:
-            return int(sum(source.size() for source in plain))
+            sizes = [source.plain_size for source in readable(self.sources)]
         except OSError:  # a file is gone, which is reported when it is read
             return None
+        known = [size for size in sizes if size is not None]
+        return int(sum(known)) if len(known) == len(sizes) and self.limit is None else None
 
     def check_kept(self, *, one_file: bool = False) -> None:
         """Raises now an error that would make writing the kept documents impossible later."""
         for group in groups_of(self.sources, one_file=one_file).values():
-            check_group(group)
+            group[0].check_together(group)
 
     def kept(self, keep: Mask) -> Any:
         """The kept documents in the type of the input; for files, one Arrow table; for named
@@ -255,7 +235,7 @@ class Collection:
             part, count = source.kept(keep[position:])
             check_unchanged(source)
             of_name = parts.setdefault(name if self.inputs.mapped else "", [])
-            of_name += [] if isinstance(source, LostSource) else [part]
+            of_name += [] if source.is_lost else [part]
             position += count
         check_length(keep, position, self.limit)
         if damage := self.damage():
@@ -276,7 +256,7 @@ class Collection:
 
     def damage(self) -> list[str]:
         """What could not be written, in sentences, although its documents are kept."""
-        watches = (getattr(source, "watch", None) for source in self.sources)
+        watches = (source.watch for source in self.sources)
         return [sentence for watch in watches if watch for sentence in watch.damage]
 
     def check_kept_file(self, path: Path) -> None:
@@ -286,9 +266,10 @@ class Collection:
         packed = codec is not None and same in (".parquet", ".arrow", ".feather")
         sources = readable(self.sources)
         for source in sources:
-            if (form := kept_form(source)) != same or packed:
+            form = f".{source.form}" if source.form else ""
+            if form != same or packed:
                 raise _other_form(path, source, form)
-        check_group(sources)
+        sources[0].check_together(sources)
 
     def write_kept_file(self, keep: Mask, path: Path) -> None:
         """Writes the kept documents to one file, in the format of the input; it appears only when
@@ -296,37 +277,30 @@ class Collection:
         self.check_kept_file(path)
         make_folder(path.parent)
         sources, codec = readable(self.sources), named_format(path)[1]
-        if isinstance(sources[0], _LINES):
+        if sources[0].what == "lines":
             with writing(path, codec) as stream:
                 self.write_kept_to(keep, stream)
             return
-        with writer(sources, path) as write:
+        with sources[0].writer(sources, path) as write:
             write_all(self.sources, as_mask(keep), self.limit, lambda _: write)
 
     def check_stream(self) -> None:
         """Raises now an error that would make ``write_kept_to`` impossible later."""
         for source in readable(self.sources):
-            if not isinstance(source, _LINES):
-                what = "a folder" if isinstance(source, FolderSource) else "a table"
-                what = "a WARC file" if isinstance(source, WarcSource) else what
-                what = "a mailbox" if isinstance(source, MboxSource) else what
-                what = "one document" if isinstance(source, FileSource) else what
+            if source.what != "lines":
                 raise UsageError(
-                    f"{source.file} is {what}; only lines (JSON, CSV) can be written to a stream.",
+                    f"{source.file} is {source.what}; only lines (JSON, CSV) can be written to a "
+                    "stream.",
                     hint="give a folder with -o.",
                 )
-        self._check_one_form()
-
-    def _check_one_form(self) -> None:
-        texts = [s for s in self.sources if isinstance(s, CsvSource)]
-        if not texts:
-            return
-        if len(texts) < len(readable(self.sources)) or len({s.form for s in texts}) > 1:
+        sources = readable(self.sources)
+        if len({source.form for source in sources}) > 1:
             raise UsageError(
                 "JSON Lines, CSV and TSV cannot be written to one stream.",
                 hint="give a folder with -o.",
             )
-        check_group(texts)
+        if sources:
+            sources[0].check_together(sources)
 
     def write_kept_to(self, keep: Mask, stream: IO[bytes]) -> None:
         """Writes the kept lines to a stream, which is impossible for tables."""
@@ -340,12 +314,15 @@ class Collection:
         )
 
 
+def _by_count(counts: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
 def _has(source: Source, records: pa.RecordBatch, name: str) -> bool:
     if name not in records.schema.names:
         return False
     # Lines have no header, so a field that no line has is delivered nevertheless.
-    unnamed = isinstance(source, JsonlSource | ListSource)
-    return not unnamed or bool(records.column(name).null_count < records.num_rows)
+    return source.has_header or bool(records.column(name).null_count < records.num_rows)
 
 
 def _other_form(path: Path, source: Source, form: str) -> UsageError:
@@ -419,24 +396,3 @@ def collect_inputs(
     if offered is None:
         offered = len(set(names)) > 1 or any(name is not None for name, _ in given)
     return Collection(sources, None, Inputs(tuple(names), offered, mapped), extractor)
-
-
-def texts_of(path: Path, column: str = "text") -> list[str]:
-    if not path.exists():
-        raise SettingsError(f"{path} does not exist.", hint="check the path.")
-    if path.is_file() and not is_known(path):
-        return [_text(path)]
-    of_pages = Extraction("all-text") if path.is_dir() or path.suffix.lower() in KINDS else None
-    chunks = collect([path], extraction=of_pages).chunks(Columns(text=column))
-    batches = (chunk.read() for chunk in chunks)
-    return [text for batch in batches for text in batch.records["text"].to_pylist()]
-
-
-def _text(path: Path) -> str:
-    try:
-        content = decoded(path.read_bytes())
-    except OSError as error:
-        raise SettingsError(f"{path} cannot be read: {error.strerror}.") from error
-    if content.text is None:
-        raise SettingsError(f"{path} cannot be read: {content.reason}.", hint="give a text file.")
-    return content.text

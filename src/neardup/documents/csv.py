@@ -34,6 +34,7 @@ from neardup.documents.memory_tables import TableChunk
 from neardup.documents.open_files import MOST_COLUMNS, Limits, OverLimitError
 from neardup.documents.streams import NO_LIMITS, fault_of, unreadable
 from neardup.errors import ColumnError, InputError
+from neardup.schema import Array
 
 DELIMITERS = ",;\t|"
 MARK = b"\xef\xbb\xbf"
@@ -257,7 +258,10 @@ class CsvSource(BlockSource):
         return whole_records(stream, self.header.delimiter, size, self.files.limits)
 
     def count(self, data: bytes) -> int:
-        return len(scan(data, self.header.delimiter))
+        return len(self.starts(data))
+
+    def starts(self, data: bytes) -> Array:
+        return scan(data, self.header.delimiter).starts
 
     def chunk(self, data: bytes, first_row: int, columns: Columns) -> Chunk:
         return CsvChunk(self.file, data, first_row, columns, self.header, self.encoding)
@@ -295,6 +299,14 @@ class CsvSource(BlockSource):
         whole = np.ones(len(records), dtype=np.bool_)
         columns = [as_utf8(records.array(i, whole), self.encoding) for i in range(len(names))]
         return pa.Table.from_arrays([strings(column) for column in columns], names=names)
+
+    def check_together(self, sources: Sequence[CsvSource]) -> None:
+        for source in sources:
+            if source.header[1:] != self.header[1:]:
+                raise InputError(
+                    f"{self.file} and {source.file} cannot be one kept file: their headers differ.",
+                    hint="give the files the same columns in the same order, or run them apart.",
+                )
 
     def check(self, columns: Columns) -> None:
         """Refuses columns that the header does not have, or more than once."""
@@ -334,14 +346,3 @@ def _texts_in(batch: DocumentBatch, rows: Sequence[int]) -> dict[int, str]:
     place = pc.index_in(pa.array(rows, pa.int64()), batch.records.column("row"))
     texts = batch.records.column("text").take(place).to_pylist()
     return {row: text or "" for row, text in zip(rows, texts, strict=True)}
-
-
-def check_headers(sources: Sequence[CsvSource]) -> None:
-    """Raises an error if files that will be one kept file have different columns."""
-    first, *others = sources
-    for source in others:
-        if source.header[1:] != first.header[1:]:
-            raise InputError(
-                f"{first.file} and {source.file} cannot be one kept file: their headers differ.",
-                hint="give the files the same columns in the same order, or run them apart.",
-            )

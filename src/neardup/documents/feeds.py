@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from neardup.documents.block_source import LineWriter
 from neardup.documents.columns import Columns, DocumentBatch, Mask, refuse_others
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.lists import json_line
@@ -22,7 +21,7 @@ from neardup.documents.news_items import FeedItem, feed_items, iso_date
 from neardup.documents.open_files import OpenFiles
 from neardup.documents.pieces import Piece, Trial
 from neardup.documents.remote import Place
-from neardup.documents.source import Source
+from neardup.documents.source import LineWriter, Source
 from neardup.documents.streams import unreadable
 from neardup.errors import UnreadableError
 
@@ -63,6 +62,7 @@ class FeedSource(Source):
     several: bool = False
     watch: Watch = field(default_factory=Watch)
     files: OpenFiles = field(default_factory=OpenFiles)
+    name_group = "feeds"
 
     def items(self) -> list[FeedItem]:
         """Items with the ids and dates of documents. Unreadable content is an error of the file."""
@@ -87,6 +87,10 @@ class FeedSource(Source):
             id_ = id_ if id_ and id_ not in known else f"{self.file}:{row}"
             known.add(id_)
             yield item._replace(id=id_)
+
+    def name_apart(self, sources: Sequence[FeedSource]) -> None:
+        for feed in sources:
+            feed.several = True
 
     def chunks(self, columns: Columns) -> Iterator[FeedChunk]:
         refuse_others(columns, NAMES, self.file)

@@ -11,13 +11,14 @@ be read is rejected with a sentence. Kept files are copied byte for byte to the 
 
 from __future__ import annotations
 
-import itertools
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any, ClassVar
 from zlib import crc32
 
 import numpy as np
@@ -25,71 +26,36 @@ import pyarrow as pa
 
 from neardup.documents.bibliography import SUFFIXES as LISTS
 from neardup.documents.bibliography import Library, Reference, is_csl, references
-from neardup.documents.columns import Columns, DocumentBatch, Mask, refuse_others
+from neardup.documents.columns import Columns, Mask, refuse_others
+from neardup.documents.encodings import decoded
 from neardup.documents.extraction.extractor import Extractor
-from neardup.documents.extraction.page import KINDS, META, Extracted, Page
+from neardup.documents.extraction.page import META, Extracted, Page
+from neardup.documents.file_formats import CODECS, KINDS, XML, is_mailbox, unpacked_name
 from neardup.documents.folder_entries import (
+    CHUNK_FILES,
     Entry,
+    FolderChunk,
+    chunkfuls,
     entry_now,
-    is_mailbox,
+    folder_writer,
+    free_place,
     local_entries,
+    meta_columns,
     remote_entries,
-    unpacked_name,
+    runs_of,
+    weight,
 )
 from neardup.documents.lost import changed
-from neardup.documents.memory_tables import TableChunk
 from neardup.documents.news_items import is_feed, xml_document
 from neardup.documents.open_files import OpenFiles
-from neardup.documents.pieces import Piece, Trial, places
+from neardup.documents.pieces import Piece, Trial
 from neardup.documents.remote import Place, Remote
-from neardup.documents.source import Source
-from neardup.documents.streams import CHUNK_BYTES, CODECS, decoded, unpacked_document, unreadable
-from neardup.documents.xml import HEAD, SUFFIXES
+from neardup.documents.source import Source, Write
+from neardup.documents.streams import CHUNK_BYTES, unpacked_document, unreadable
+from neardup.documents.xml import HEAD
 from neardup.progress import LOG
 
-CHUNK_FILES = 1000
 CHUNK_PAGES = 32  # few, because pages take long and an interrupt waits for those of a chunk
-RUN = 20  # files in a piece of a sample
-FILE_BYTES = 4096  # opening a file costs about as much as reading so many bytes
-
-
-@dataclass(frozen=True)
-class FolderChunk:
-    """Some files of a folder, beginning with number ``first_row``."""
-
-    source: FolderSource
-    entries: Sequence[Entry]
-    first_row: int
-    columns: Columns
-
-    def read(self) -> DocumentBatch:
-        pages = self.source.read(self.entries)
-        names = self.source.ids(self.entries, pages, self.columns.id_name)
-        texts = pa.array([page.text for page in pages], pa.large_string())
-        extra = meta_columns(pages, self.columns.found(self.source.names))
-        of = (self.source.file, self.first_row, self.columns)
-        batch = TableChunk(*of, texts, names, extra).read()
-        reasons = [page.reason for page in pages]
-        rejected = [
-            replace(
-                lost,
-                reason=reasons[lost.row - self.first_row] or lost.reason,
-                path=self.source.path_of(lost.row),
-            )
-            for lost in batch.rejected
-        ]
-        return replace(batch, rejected=rejected)
-
-
-def meta_columns(pages: Sequence[Extracted], names: Sequence[str]) -> dict[str, pa.Array]:
-    """The metadata of pages and messages; text files have none. Counts end with ``_words``."""
-    return {
-        name: pa.array(
-            [getattr(page.meta, name, None) or page.more.get(name) for page in pages],
-            pa.int64() if name.endswith("_words") else pa.large_string(),
-        )
-        for name in names
-    }
 
 
 @dataclass
@@ -105,6 +71,8 @@ class FolderSource(Source):
     checksums: dict[str, int] = field(default_factory=dict)  # of their bytes
     extractor: Extractor = field(default_factory=Extractor)
     files: OpenFiles = field(default_factory=OpenFiles)
+    what, form, has_paths = "a folder", "", True
+    name_group: ClassVar[str | None] = "folders"
 
     @cached_property
     def entries(self) -> list[Entry]:
@@ -179,7 +147,7 @@ class FolderSource(Source):
         with self.files.stream(place) as stream:
             return stream.read(HEAD)
 
-    def feed_places(self) -> list[Place]:
+    def feed_places(self) -> Sequence[Place]:
         if isinstance(self.path, Path):
             return [self.path / entry.name for entry in self.feeds]
         places = dict(self.path.files()) if self.feeds else {}
@@ -194,6 +162,12 @@ class FolderSource(Source):
             return meta_columns(pages, [name])[name]
         return pa.array([self.id_of(entry) for entry in entries], pa.large_string())
 
+    def name_apart(self, sources: Sequence[FolderSource]) -> None:
+        """The names begin with that of their folder, and a number if two are equal."""
+        names = [folder.path.resolve().name for folder in sources]
+        for i, (folder, name) in enumerate(zip(sources, names, strict=True), 1):
+            folder.prefix = name if names.count(name) == 1 else f"{i}-{name}"
+
     def place(self, entry: Entry) -> str:
         return f"{self.prefix}/{entry.name}" if self.prefix else entry.name
 
@@ -206,6 +180,9 @@ class FolderSource(Source):
         path = f"{self.file.rstrip('/')}/{self.entries[row - 1].name}"
         return os.fsencode(path).decode("utf-8", "replace")
 
+    def name_of(self, row: int) -> str:
+        return self.id_of(self.entries[row - 1])
+
     def kind_of(self, entry: Entry) -> str | None:
         """The kind of a page that is extracted; None for text."""
         if not self.extractor.extraction.pages:
@@ -214,7 +191,7 @@ class FolderSource(Source):
 
     def reads_xml(self, entry: Entry) -> bool:
         """Whether the markup of XML files is removed, as that of pages is."""
-        return self.extractor.extraction.pages and unpacked_name(entry.name).endswith(SUFFIXES)
+        return self.extractor.extraction.pages and unpacked_name(entry.name).endswith(XML)
 
     @cached_property
     def kinds(self) -> set[str]:
@@ -299,6 +276,11 @@ class FolderSource(Source):
         self._check_unchanged(entries)
         return pa.table(columns), len(self.entries)
 
+    @contextmanager
+    def writer(self, sources: Sequence[Any], path: Path) -> Iterator[Write]:  # noqa: ARG002
+        with folder_writer(path) as write:
+            yield write
+
     def copy_files(self, keep: Mask, folder: Path) -> list[str]:
         """Copies the kept files and returns their places in the folder."""
         places, entries = [], self.files_of(self._kept(keep))
@@ -335,7 +317,7 @@ class FolderSource(Source):
             raise changed(str(self.locate(entry)), "was changed")
 
     def size(self) -> float:
-        return float(sum(map(_weight, self.entries)))
+        return float(sum(map(weight, self.entries)))
 
     def document_size(self) -> float:
         return self.size() / max(1, len(self.entries))
@@ -345,35 +327,24 @@ class FolderSource(Source):
         refuse_others(columns, self.names, f"the folder {self.file}")
         wanted = budget / max(1.0, self.document_size())
         whole = wanted >= len(self.entries)
-        runs = self._all_runs() if whole else self._drawn_runs(wanted)
-        for some in _chunkfuls(runs, self.chunk_bytes):
+        for some in chunkfuls(runs_of(self.entries, wanted), self.chunk_bytes):
             entries = [entry for run in some for entry in run]
             chunk = FolderChunk(self, entries, 1, columns)
-            stands_for = float(sum(map(_weight, entries)))
+            stands_for = float(sum(map(weight, entries)))
             yield Piece(chunk, stands_for, [len(run) for run in some], continues=whole)
-
-    def _all_runs(self) -> Iterator[list[Entry]]:
-        for start in range(0, len(self.entries), RUN):
-            yield self.entries[start : start + RUN]
-
-    def _drawn_runs(self, wanted: float) -> Iterator[list[Entry]]:
-        end = 0
-        for start in places(len(self.entries), RUN, wanted):
-            if start >= end:
-                end = start + RUN
-                yield self.entries[start:end]
 
     def trial(self, limit: float) -> Trial:
         """Copies into a folder that is deleted."""
         good = np.array([entry.problem is None for entry in self.entries], bool)
-        sizes = np.array([_weight(entry) for entry in self.entries], float)
+        sizes = np.array([weight(entry) for entry in self.entries], float)
         tried = good & (np.cumsum(sizes) - sizes < limit)
         for i in np.flatnonzero(tried).tolist():
             tried[i] = self._may_be_read(self.entries[i])
         with tempfile.TemporaryDirectory() as name:
             self.copy_files(tried, Path(name))
         share = float(sizes[tried].sum() / max(1.0, sizes.sum()))
-        return Trial(share, float((sizes[tried] - FILE_BYTES).sum()))
+        written = sum(self.entries[i].size for i in np.flatnonzero(tried).tolist())
+        return Trial(share, float(written))
 
     def _may_be_read(self, entry: Entry) -> bool:
         """Whether the file is readable. A run rejects a locked local file; one in a store stops it
@@ -401,36 +372,3 @@ class FolderSource(Source):
 def _referenced(text: Extracted, reference: Reference | None) -> Extracted:
     """With the metadata of the reference, which people have checked, before that of the file."""
     return replace(text, meta=reference.meta().over(text.meta)) if reference else text
-
-
-def _weight(entry: Entry) -> int:
-    return entry.size + FILE_BYTES
-
-
-def _chunkfuls(runs: Iterator[list[Entry]], most: int) -> Iterator[list[list[Entry]]]:
-    """Runs of files, gathered to the number of files and bytes of a chunk."""
-    some: list[list[Entry]] = []
-    for run in runs:
-        some.append(run)
-        held = sum(entry.size for gathered in some for entry in gathered)
-        if held >= most or len(some) * RUN >= CHUNK_FILES:
-            yield some
-            some = []
-    if some:
-        yield some
-
-
-def free_place(folder: Path, place: str) -> str:
-    """A path with a number before its name if a copy of a different file has the name, which can
-    happen for paths that lead out of their folder."""
-    parent, _, name = place.rpartition("/")
-    numbered = (f"{parent}/{n}-{name}".lstrip("/") for n in itertools.count(2))
-    return next(p for p in itertools.chain([place], numbered) if not (folder / p).exists())
-
-
-def with_prefixes(folders: Sequence[FolderSource]) -> None:
-    """Several folders, whose names begin with that of their folder, and a number if two are
-    equal."""
-    names = [folder.path.resolve().name for folder in folders]
-    for i, (folder, name) in enumerate(zip(folders, names, strict=True), 1):
-        folder.prefix = name if names.count(name) == 1 else f"{i}-{name}"

@@ -11,37 +11,27 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePath
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from neardup.classes import dataclass
 from neardup.documents.columns import Chunk, Columns, DocumentBatch
-from neardup.documents.database import database_source
 from neardup.documents.extraction.extractor import Extractor
-from neardup.documents.extraction.page import KINDS
-from neardup.documents.feeds import FeedSource
-from neardup.documents.file_paths import FORMATS, Reading, apart, key_of, places_of, source_of
-from neardup.documents.folder import FolderSource, with_prefixes
-from neardup.documents.lists import ListSource, SpooledRows
-from neardup.documents.lost import LostSource
-from neardup.documents.mail import Maildir, MailFolder
-from neardup.documents.memory_tables import (
-    TableSource,
-    arrow_source,
-    dataset_source,
-    pandas_source,
-    polars_source,
-)
+from neardup.documents.file_formats import CODECS, FORMATS, KINDS, XML
+from neardup.documents.file_paths import apart, key_of, places_of, source_of
 from neardup.documents.open_files import Limits, OpenFiles
 from neardup.documents.remote import WILDCARDS, address_of
-from neardup.documents.source import Source
-from neardup.documents.streams import CODECS
-from neardup.documents.xml import SUFFIXES as XML
+from neardup.documents.source import Reading, Source
 from neardup.errors import InputError
+
+if TYPE_CHECKING:
+    from neardup.documents.lists import ListSource
+    from neardup.documents.memory_tables import TableSource
 
 _ACCEPTED = (
     "expected paths, a list or an iterator of texts or dicts, rows of a database, a pandas or "
@@ -54,6 +44,8 @@ _HINTS = {
 
 
 def object_source(data: Any) -> ListSource | TableSource:
+    from neardup.documents.lists import ListSource, SpooledRows
+
     if isinstance(data, list | tuple):
         return _list_source(data)
     if _class_of(data) == ("datasets", "IterableDataset"):
@@ -82,6 +74,8 @@ def _list_source(items: list[Any] | tuple[Any, ...]) -> ListSource:
             "The list mixes Path objects with other things.",
             hint="give only Path objects to read files, or only texts.",
         )
+    from neardup.documents.lists import ListSource
+
     return ListSource([*_rows(items)] if any(map(_is_row, items)) else items)
 
 
@@ -101,6 +95,13 @@ def _rows(items: Iterable[Any]) -> Iterator[Any]:
 
 
 def _table_source(data: Any) -> TableSource:
+    from neardup.documents.memory_tables import (
+        arrow_source,
+        dataset_source,
+        pandas_source,
+        polars_source,
+    )
+
     library, shape = _class_of(data)
     if (library, shape) == ("pandas", "Series"):
         table = pandas_source(data.to_frame("text"))
@@ -162,22 +163,23 @@ def gather(
     for (own, item), name in zip(given, _names(given), strict=True):
         for key, make in _parts(item, name, reading, named=own is not None):
             if key not in brought:
-                parts = {k: _Entry(s, name, own is not None) for k, s in apart(key, make())}
+                found = apart(key, make(), reading)
+                parts = {k: _Entry(s, name, own is not None) for k, s in found}
                 brought[key] = [entries.setdefault(k, entry) for k, entry in parts.items()]
                 brought |= {k: [entries[k]] for k in parts if k not in brought}
             elif own is not None:
                 for entry in brought[key]:
                     _rename(entry, own)
     sources = [entry.source for entry in entries.values()]
-    lost = [source for source in sources if isinstance(source, LostSource)]
+    lost: list[Any] = [source for source in sources if source.is_lost]
     if lost and len(lost) == len(sources):
         raise lost[0].error
-    folders = [one for one in sources if type(one) in (FolderSource, MailFolder, Maildir)]
-    if len(folders) > 1:
-        with_prefixes(cast(list[FolderSource], folders))
-    feeds = [source for source in sources if isinstance(source, FeedSource)]
-    for feed in feeds:
-        feed.several = len(feeds) > 1
+    groups: dict[str, list[Source]] = {}
+    for source in sources:
+        if source.name_group:
+            groups.setdefault(source.name_group, []).append(source)
+    for several in (some for some in groups.values() if len(some) > 1):
+        several[0].name_apart(several)
     for file, count in Counter(source.file for source in sources).items():
         if count > 1:  # decisions could not distinguish them
             raise InputError(f"Two inputs are called {file!r}.", hint="give them other names.")
@@ -189,6 +191,8 @@ def _parts(
 ) -> Iterator[tuple[str, Callable[[], Source]]]:
     """A key that is the same for the same file, and a function that opens it."""
     if isinstance(item, str | Path) and (address := address_of(item)) and address.is_database:
+        from neardup.documents.database import database_source
+
         yield address.shown, functools.partial(database_source, address, reading.files.limits)
     elif isinstance(item, str | Path):
         for place in places_of(item):

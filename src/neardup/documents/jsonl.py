@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any, ClassVar, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native, schema
+from neardup.classes import dataclass
 from neardup.documents.block_source import BlockSource, Selection
 from neardup.documents.columns import (
     Chunk,
@@ -35,6 +36,7 @@ from neardup.documents.columns import (
 from neardup.documents.open_files import Limits, TooLong
 from neardup.documents.source import Source
 from neardup.documents.streams import CHUNK_BYTES, whole_block, whole_lines
+from neardup.schema import Array
 
 OK, BLANK = 0, 1
 ABSENT, NULL, STRING, NUMBER, TRUE, FALSE, OBJECT, ARRAY, SURROGATE = range(9)
@@ -65,6 +67,7 @@ class Field(NamedTuple):
     types: npt.NDArray[np.uint8]
     offsets: npt.NDArray[np.int64]
     values: npt.NDArray[np.uint8]
+    places: npt.NDArray[np.int64]  # of each value in its line: the bytes from and to, two numbers
 
     def array(self) -> pa.Array:
         """The field as large_string without a copy; absent and null values are null."""
@@ -270,7 +273,7 @@ class _Parsed:
         missing = [n for n in self.columns.required if not self.scan.fields[n].types.any()]
         if missing:
             line = self.chunk.data.split(b"\n", int(whole[0]) + 1)[int(whole[0])]
-            refuse_missing(missing, list(parsed(line.decode("utf-8-sig"))), self.chunk.file)
+            refuse_missing(missing, parsed(line.decode("utf-8-sig")), self.chunk.file)
 
 
 def text_reason(name: str, kind: str) -> str:
@@ -281,7 +284,7 @@ def text_reason(name: str, kind: str) -> str:
 
 @dataclass
 class JsonlSource(BlockSource):
-    form: ClassVar[str] = "jsonl"
+    has_header = False
 
     def whole(self, stream: IO[bytes], size: int) -> Iterator[bytes]:
         return whole_lines(stream, size, self.files.limits)
@@ -289,7 +292,16 @@ class JsonlSource(BlockSource):
     def count(self, data: bytes) -> int:
         return count(data)
 
+    def starts(self, data: bytes) -> Array:
+        return _native.line_starts(data)
+
     def chunk(self, data: bytes, first_row: int, columns: Columns) -> Chunk:
+        return JsonlChunk(self.file, data, first_row, columns)
+
+    def rows_chunk(self, data: bytes, first_row: int, columns: Columns) -> Chunk:
+        """Only the first lines of a file must have all columns."""
+        if first_row == 1:
+            data, first_row = data.removeprefix(BOM_UTF8), 2
         return JsonlChunk(self.file, data, first_row, columns)
 
     def select(self, data: bytes, keep: Mask, row: int, *, last_kept: bool) -> Selection:

@@ -22,7 +22,6 @@ from typing import Any, NamedTuple, overload
 
 import pyarrow as pa
 
-from neardup.documents.block_source import LineWriter
 from neardup.documents.columns import (
     Chunk,
     Columns,
@@ -37,6 +36,7 @@ from neardup.documents.columns import (
 )
 from neardup.documents.jsonl import value_at
 from neardup.documents.memory_tables import CHUNK_ROWS, MemorySource, TableChunk
+from neardup.documents.source import LineWriter
 
 
 class LostRow(NamedTuple):
@@ -53,6 +53,7 @@ class ListSource(MemorySource):
     chunk_rows: int = CHUNK_ROWS
     file: str = "input"
     again: str | None = None
+    has_header = False
 
     @property
     def rows(self) -> int:
@@ -145,7 +146,7 @@ class DictChunk:
             n for n in self.columns.required if not any(has_value(item, n) for item in dicts)
         ]
         file = "the list of dicts" if self.file == "input" else self.file
-        refuse_missing(missing, [str(key) for key in first], file)
+        refuse_missing(missing, first, file)
 
 
 def has_value(item: dict[str, Any], name: str) -> bool:

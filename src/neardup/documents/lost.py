@@ -10,7 +10,6 @@ import glob
 import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 from zlib import crc32
@@ -19,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
+from neardup.classes import dataclass
 from neardup.documents.columns import Chunk, Columns, LostChunk, Mask, Rejected
 from neardup.documents.remote import WILDCARDS, Place, Remote
 from neardup.documents.source import Source
@@ -34,6 +34,7 @@ class LostSource(Source):
     path: Place
     file: str
     error: UnreadableError
+    is_file, is_lost, has_paths = True, True, True
 
     @property
     def rejected(self) -> Rejected:
@@ -230,9 +231,8 @@ def _stamp(path: Place) -> tuple[int, ...] | None:
 
 def check_unchanged(*sources: Any) -> None:
     for source in sources:
-        watch: Watch | None = getattr(source, "watch", None)
-        if watch is not None:
-            watch.check(source.path, source.file)
+        if source.watch is not None:
+            source.watch.check(source.path, source.file)
 
 
 def lost_from_here(error: Exception) -> str:

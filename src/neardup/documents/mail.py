@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -26,16 +26,19 @@ from zlib import crc32
 
 from neardup.documents.archive import ArchiveSource
 from neardup.documents.columns import Mask
-from neardup.documents.extraction.page import META, TEXT, Extracted, Meta, Page
+from neardup.documents.encodings import decoded
+from neardup.documents.extraction.page import META, Extracted, Meta, Page
+from neardup.documents.file_formats import CODECS, EML, MSG, TEXT, named_format, unpacked_name
 from neardup.documents.folder import FolderSource
-from neardup.documents.folder_entries import Entry, local_entries, unpacked_name
-from neardup.documents.message import EML, MESSAGE, MSG, Member, Message, body_text, parsed_message
+from neardup.documents.folder_entries import Entry, local_entries
+from neardup.documents.message import MESSAGE, Member, Message, body_text, parsed_message
 from neardup.documents.news_items import xml_document
 from neardup.documents.outlook import outlook_message
 from neardup.documents.quotation import body_of
 from neardup.documents.remote import Place, Remote
 from neardup.documents.single_file import FileSource
-from neardup.documents.streams import CODECS, decoded, unpacked_document, unreadable, writing
+from neardup.documents.source import Write
+from neardup.documents.streams import unpacked_document, unreadable, writing
 
 COLUMNS = (
     *("message_id", "subject", "from", "to", "thread", "family", "attachment"),
@@ -74,6 +77,8 @@ else:
 
 class Mail(_Base):
     """A folder, a file or an archive in which some files are messages."""
+
+    has_families = True
 
     def is_message(self, entry: Entry) -> bool:
         return is_message(entry.name)
@@ -272,6 +277,9 @@ class Maildir(MailFolder):
     def is_message(self, entry: Entry) -> bool:  # noqa: ARG002 (all are)
         return True
 
+    def feed_places(self) -> Sequence[Place]:
+        return ()
+
     @cached_property
     def _listed(self) -> list[Entry]:
         top = Path(str(self.path))
@@ -318,6 +326,8 @@ def with_mail(source: FolderSource) -> FolderSource:
 class MboxSource(Mail, ArchiveSource):
     """The messages of an mbox; ``path`` is the file, and messages are named by their numbers."""
 
+    what, form, is_file = "a mailbox", "mbox", True
+
     @property
     def codec(self) -> str | None:
         return CODECS.get(os.path.splitext(self.path.name.lower())[1])
@@ -341,12 +351,12 @@ class MboxSource(Mail, ArchiveSource):
             yield Entry("(the rest of the mailbox)", 0, self._fault)
 
     def content(self, entry: Entry) -> bytes:
-        return _unescaped(super().content(entry))
+        return unescaped(super().content(entry))
 
     def beginning(self, file: Entry, size: int) -> bytes:
         with self.files.stream(self._plain) as stream:
             stream.seek(self._places[file.name][0])
-            return _unescaped(stream.read(size))
+            return unescaped(stream.read(size))
 
     def made_id(self, file: Entry, row: int) -> str:  # noqa: ARG002 (of a folder)
         return f"{self.file}:{row}"
@@ -357,7 +367,12 @@ class MboxSource(Mail, ArchiveSource):
     def locate(self, entry: Entry) -> Place:  # noqa: ARG002 (as of a file)
         return self.path
 
-    def copy(self, keep: Mask, out: IO[bytes]) -> int:
+    @contextmanager
+    def writer(self, sources: Sequence[Any], path: Path) -> Iterator[Write]:  # noqa: ARG002
+        with writing(path, named_format(path)[1]) as stream:
+            yield lambda source, keep: source.copy_messages(keep, stream)
+
+    def copy_messages(self, keep: Mask, out: IO[bytes]) -> int:
         """Writes the kept messages as they are, and returns the number of documents."""
         files = self.files_of([e for e in self._kept(keep) if e.name in self.letters])
         with self.files.stream(self._plain) as stream:
@@ -390,7 +405,7 @@ def messages(stream: IO[bytes]) -> Iterator[tuple[int, int]]:
 _ESCAPED = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
-def _unescaped(data: bytes) -> bytes:
+def unescaped(data: bytes) -> bytes:
     """A message without the line that begins it, and without signs before ``From `` (mboxrd)."""
     return _ESCAPED.sub(rb"\1", data[data.find(b"\n") + 1 :])
 
@@ -398,10 +413,3 @@ def _unescaped(data: bytes) -> bytes:
 def is_mbox(head: bytes) -> bool:
     first, _, rest = head.partition(b"\n")
     return first.startswith(b"From ") and _HEADER.match(rest) is not None
-
-
-@contextmanager
-def mbox_writer(path: Path, codec: str | None) -> Iterator[Callable[[MboxSource, Mask], int]]:
-    """A function that adds the kept messages of a mailbox and returns its number of documents."""
-    with writing(path, codec) as stream:
-        yield lambda source, keep: source.copy(keep, stream)

@@ -8,7 +8,9 @@ of these libraries brings its own methods.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -35,7 +37,8 @@ from neardup.documents.columns import (
 )
 from neardup.documents.open_files import Limits
 from neardup.documents.pieces import Piece, Trial, places
-from neardup.documents.source import Source
+from neardup.documents.source import Source, Write
+from neardup.documents.table_writer import parquet_writer, table_writer, unified_schema
 
 CHUNK_ROWS = 10_000
 RUN = 200  # rows in a piece of a sample
@@ -205,6 +208,7 @@ class TableSource(MemorySource):
     table: Callable[[Any], pa.Table]
     file: str = "input"
     chunk_rows: int = CHUNK_ROWS
+    what, form = "a table", "parquet"
 
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
         check_columns(columns, self.names, self.file)
@@ -250,8 +254,18 @@ class TableSource(MemorySource):
         """The schema of the table as a Parquet file."""
         return self.table(self.kept(np.ones(self.rows, np.bool_))[0]).schema
 
-    def codec(self) -> str:
+    def compression(self) -> str:
         return "zstd"
+
+    def check_together(self, sources: Sequence[Any]) -> None:
+        if len(sources) > 1:
+            unified_schema(sources)
+
+    @contextmanager
+    def writer(self, sources: Sequence[Any], path: Path) -> Iterator[Write]:
+        alone = len(sources) == 1
+        with table_writer(path) if alone else parquet_writer(sources, path) as write:
+            yield write
 
     def filtered(self, keep: Mask) -> Iterator[tuple[pa.RecordBatch, int]]:
         """The kept rows in batches, as from a Parquet file, and the number of rows."""

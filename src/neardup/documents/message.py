@@ -21,18 +21,19 @@ from email.message import Message as Fields
 from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
-from neardup.documents.extraction.page import (
+from neardup.documents.extraction.page import decoded_html, visible_text
+from neardup.documents.file_formats import (
     DOCX,
+    EML,
     EPUB,
     HTML,
     KINDS,
+    MSG,
     ODF,
     PDF,
     PPTX,
     RTF,
     TEXT,
-    decoded_html,
-    visible_text,
 )
 from neardup.errors import UnreadableError
 
@@ -41,7 +42,7 @@ MOST_VALUE = 10_000  # characters of a header that are read
 MOST_MEMBERS, MOST_PARTS, DEEPEST = 1000, 10_000, 20
 TOO_MANY = f"message has more than {MOST_PARTS:,} parts"
 TOO_DEEP = f"parts of the message are more than {DEEPEST} levels deep"
-EML, MSG, MESSAGE = ".eml", ".msg", "message"
+MESSAGE = "message"
 TEXTS = (
     *(".txt", ".text", ".md", ".markdown", ".rst", ".adoc", ".org", ".tex", ".log"),
     *(".csv", ".tsv", ".json", ".xml", ".yaml", ".yml"),

@@ -18,13 +18,13 @@ import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.classes import dataclass
 from neardup.documents.remote import Place, Remote
 
 FREE_BYTES = 200_000_000
@@ -112,6 +112,7 @@ def block_size(block: bytes) -> int:
 
 MOST_OPEN = 128
 BUFFER_BYTES = 1 << 20
+LINE_BYTES = 1 << 16  # in which the end of a line is looked for
 _READS_AT = hasattr(os, "preadv")  # not on Windows
 
 
@@ -205,6 +206,10 @@ class _Reading(io.RawIOBase):
             parts.append(part)
             self._at += len(part)
         return b"".join(parts)
+
+    def line_end(self, place: int) -> int:
+        """The place behind the line at ``place``; ``place`` itself if no line ends soon."""
+        return place + os.pread(self._open_number(), LINE_BYTES, place).find(b"\n") + 1
 
     def _size(self) -> int:
         return os.fstat(self._open_number()).st_size

@@ -15,8 +15,9 @@ from email.message import Message as Fields
 from email.utils import format_datetime
 from typing import NamedTuple
 
-from neardup.documents.extraction.page import RTF, Page, decoded_html
+from neardup.documents.extraction.page import Page, decoded_html
 from neardup.documents.extraction.rtf import extract_rtf
+from neardup.documents.file_formats import RTF
 from neardup.documents.message import (
     DEEPEST,
     MESSAGE,

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from neardup.documents.message import CLOSE, OPEN
 
 LONGEST_SIGNATURE = 25  # lines
-_OWN, _QUOTED, _SIGNATURE = "own", "quoted", "signature"
+_OWN, _QUOTED, _SIGNATURE, _WHOLE = "own", "quoted", "signature", "whole"
 _RULE = re.compile(r"-{3,}[ \t]*\w[^-\n]{3,60}-{3,}")
 _FORWARD = re.compile(r"(fwd?|wg|tr|rv|enc|doorst)\s*:", re.IGNORECASE)
 _FORWARDED = re.compile(
@@ -48,21 +48,15 @@ class Body(NamedTuple):
 
 def body_of(text: str, subject: str | None = None) -> Body:
     lines = text.split("\n")
-    kinds = _kinds([line.strip() for line in lines], forwards=_forwards(subject, lines))
-    parts = {
-        kind: "\n".join(
-            line for line, its in zip(lines, kinds, strict=True) if its == kind and not _mark(line)
-        ).strip()
-        for kind in (_OWN, _QUOTED, _SIGNATURE)
-    }
-    if not parts[_OWN]:
-        whole = "\n".join(line for line in lines if not _mark(line)).strip()
-        return Body(whole, "", "")
-    return Body(parts[_OWN], _SIGNS.sub("", parts[_QUOTED]), parts[_SIGNATURE])
-
-
-def _mark(line: str) -> bool:
-    return line.strip() in (OPEN, CLOSE)
+    stripped = [line.strip() for line in lines]
+    kinds = _kinds(stripped, forwards=_forwards(subject, lines))
+    parts: dict[str, list[str]] = {_OWN: [], _QUOTED: [], _SIGNATURE: [], _WHOLE: []}
+    for line, content, kind in zip(lines, stripped, kinds, strict=True):
+        if content not in (OPEN, CLOSE):
+            parts[kind].append(line)
+            parts[_WHOLE].append(line)
+    own, quoted, signature, whole = ("\n".join(part).strip() for part in parts.values())
+    return Body(own, _SIGNS.sub("", quoted), signature) if own else Body(whole, "", "")
 
 
 def _forwards(subject: str | None, lines: Sequence[str]) -> bool:
@@ -79,6 +73,7 @@ def _kinds(lines: Sequence[str], *, forwards: bool) -> list[str]:
     kinds: list[str] = []
     kind, depth = _OWN, 0
     history = cache(lambda i: _is_history(lines, i))  # signatures look ahead
+    signatures = Signatures(lines, history)
     for i, line in enumerate(lines):
         depth = max(0, depth + (line == OPEN) - (line == CLOSE))
         if depth or line == CLOSE or line.startswith(">"):
@@ -87,7 +82,7 @@ def _kinds(lines: Sequence[str], *, forwards: bool) -> list[str]:
             continue
         if kind != _QUOTED and not forwards and history(i):
             kind = _QUOTED
-        elif kind == _OWN and _begins_signature(lines, i, history):
+        elif kind == _OWN and signatures.begins(i):
             kind = _SIGNATURE
         kinds.append(kind)
     _take_names(lines, kinds)
@@ -108,18 +103,25 @@ def _is_history(lines: Sequence[str], i: int) -> bool:
     return wrote and not any(next_.startswith((">", OPEN)) for next_ in lines[i + 1 : i + 4])
 
 
-def _begins_signature(lines: Sequence[str], i: int, history: Callable[[int], bool]) -> bool:
-    if lines[i] != "--":
-        return _SENT.match(lines[i]) is not None
-    end = next(
-        (
-            n
-            for n in range(i, min(i + LONGEST_SIGNATURE + 1, len(lines)))
-            if lines[n].startswith((">", OPEN, CLOSE)) or history(n)
-        ),
-        len(lines),
-    )
-    return end - i <= LONGEST_SIGNATURE
+class Signatures:
+    """Where signatures begin. Lines are asked for in their order, so each is examined once for the
+    end of one, also in a text where every line could begin one."""
+
+    def __init__(self, lines: Sequence[str], history: Callable[[int], bool]) -> None:
+        self._lines, self._history = lines, history
+        self._reached = 0  # no signature ends between the line that is asked for and this one
+
+    def begins(self, i: int) -> bool:
+        if self._lines[i] != "--":
+            return _SENT.match(self._lines[i]) is not None
+        self._reached = max(self._reached, i)
+        last = min(i + LONGEST_SIGNATURE + 1, len(self._lines))
+        while self._reached < last and not self._ends(self._reached):
+            self._reached += 1
+        return self._reached - i <= LONGEST_SIGNATURE
+
+    def _ends(self, i: int) -> bool:
+        return self._lines[i].startswith((">", OPEN, CLOSE)) or self._history(i)
 
 
 def _take_names(lines: Sequence[str], kinds: list[str]) -> None:

@@ -22,6 +22,8 @@ from neardup.documents.streams import unreadable
 class FileSource(FolderSource):
     """A single file as a source; ``path`` is the file."""
 
+    what, name_group = "one document", None
+
     @cached_property
     def entries(self) -> list[Entry]:
         entry = self._entry()

@@ -1,7 +1,8 @@
 """The contract of a source: one file, one folder or one object in memory, of any format.
 
 A source is read in chunks, reads a few texts again, reports its size, provides pieces for a sample
-and parts that several machines can read, and returns the documents that are kept.
+and parts that several machines can read, and writes the documents that are kept. No other code asks
+which format a source has, so that the reader of a format is imported only for a file of it.
 
 ``chunk_results`` is the one pass over chunks: the calling thread divides the input, worker threads
 turn each chunk into a result, and results come in input order. At most one more chunk than there
@@ -12,34 +13,140 @@ chunks affects the results.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import MappingProxyType
+from typing import IO, TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 from neardup.documents.columns import Chunk, Columns, DocumentBatch, Mask
+from neardup.documents.file_formats import SUFFIXES
+from neardup.documents.open_files import OpenFiles
 from neardup.documents.pieces import Piece, Trial
+from neardup.documents.streams import packing_of, writing
 from neardup.errors import UsageError
+from neardup.schema import Array
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    from neardup.documents.extraction.extractor import Extractor
+    from neardup.documents.lost import Watch
+
+# Writes the kept documents of a source and returns the number of its documents.
+Write: TypeAlias = Callable[[Any, Mask], int]
+
+
+class Reading(NamedTuple):
+    """Settings of reading: the encoding of text files and CSV if it is stated, the extraction of
+    pages, and the open files."""
+
+    encoding: str | None
+    extractor: Extractor
+    files: OpenFiles
 
 
 class Source:
-    """Methods that a format does not define have the defaults of this class."""
+    """Methods and properties that a format does not define have the defaults of this class, which
+    are those of JSON objects in memory that are written as lines."""
+
+    what = "lines"  # what a sentence calls it; only lines can be written to a stream
+    is_file = False  # a file of many documents, whose kept ones are a file of the same name
+    is_lost = False  # nothing of it can be read
+    has_header = True  # a column that it does not have is not delivered
+    has_paths = False  # its documents are files by themselves
+    has_families = False  # its documents are messages and their attachments
+    name_group: ClassVar[str | None] = None  # sources with the same value here are named apart
 
     if TYPE_CHECKING:  # a dataclass would treat a property as the default of its field
 
         @property
         def file(self) -> str: ...
+        @property
+        def form(self) -> str:
+            """The file extension of the kept documents; empty if these are files of a folder."""
+
+        @property
+        def codec(self) -> str | None: ...
+        @property
+        def again(self) -> str | None:
+            """The address from which objects in memory came, if it can be read again."""
+
+        @property
+        def watch(self) -> Watch | None: ...
+        @property
+        def extractor(self) -> Extractor | None:
+            """What makes text of its pages, if it does so itself."""
+
+        @property
+        def encodings(self) -> Mapping[str, str]:
+            """The encodings of text files that were read, by name."""
+
+        @property
+        def passed(self) -> Mapping[str, int]:
+            """The number of records and attachments that hold no text, by type."""
+    else:
+        form = "jsonl"
+        encodings = passed = MappingProxyType({})
+        codec = again = watch = extractor = None
+
+    # Reading:
 
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
         """All documents in order. Making a chunk is cheap and bounded."""
         raise NotImplementedError
 
+    def chunks_at(self, rows: Array, columns: Columns) -> Iterator[Chunk]:
+        """The documents of some rows, which are sorted and distinct, and of others where that is
+        as fast. Numbers of rows are not to be relied on."""
+        return self.chunks(columns) if len(rows) else iter(())
+
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
         """Reads the texts of some rows again; that of a rejected row is empty."""
         raise NotImplementedError
 
+    def path_of(self, row: int) -> str | None:  # noqa: ARG002 (of files)
+        """The path of a document that is a file by itself; None for one of many in a file."""
+        return None
+
+    def name_of(self, row: int) -> str:
+        """The id of a document that is a file by itself."""
+        return str(self.path_of(row))
+
+    def feed_places(self) -> Sequence[Any]:
+        """Files of many documents in a folder, which are sources by themselves."""
+        return ()
+
+    def name_apart(self, sources: Sequence[Any]) -> None:
+        """Names the documents of several sources so that they differ."""
+
+    # Writing back:
+
     def kept(self, keep: Mask) -> tuple[Any, int]:
         """The kept documents and the number of documents in the source; ``keep`` may be longer."""
         raise NotImplementedError
+
+    def kept_name(self, name: str = "kept") -> str:
+        """The name of the file or folder of the kept documents."""
+        packing = SUFFIXES.get(packing_of(self.codec) or "", "")
+        return f"{name}.{self.form}{packing}" if self.form else name
+
+    def check_together(self, sources: Sequence[Any]) -> None:
+        """Raises an error if the sources, of which this is the first, cannot be one kept file."""
+
+    @contextmanager
+    def writer(self, sources: Sequence[Any], path: Path) -> Iterator[Write]:
+        """Writes the kept documents of the sources, of which this is the first, to one file."""
+        self.check_together(sources)
+        with writing(path, packing_of(self.codec)) as stream:
+            lines = LineWriter(stream)
+            yield lambda source, keep: int(source.copy(keep, lines))
+
+    def copy(self, keep: Mask, out: LineWriter) -> int:
+        """Writes the kept lines and returns the number of documents."""
+        raise NotImplementedError
+
+    # Samples and parts:
 
     def size(self) -> float:
         """Bytes on disk; for objects in memory, those of a file with the same content."""
@@ -48,9 +155,18 @@ class Source:
             hint="run on a part with --limit, and look at the timings of --json.",
         )
 
+    @property
+    def plain_size(self) -> float | None:
+        """The bytes of all its batches together; None if these are no plain lines."""
+        return None
+
     def document_size(self) -> float:
         """The average bytes on disk of one document; 0 if only reading the source would show it."""
         return 0.0
+
+    def decoded_size(self) -> int:
+        """The uncompressed bytes of a file of row groups, which are decoded as a whole."""
+        return 0
 
     def pieces(self, columns: Columns, budget: float) -> Iterator[Piece]:
         """A sample of about ``budget`` unpacked bytes, spread over the source if the format allows
@@ -67,6 +183,31 @@ class Source:
         return [self]
 
 
+class LineWriter:
+    """Joins the lines of several files. A missing last newline is added only if a line follows, and
+    a byte order mark is allowed only at the very start."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.started = False
+        self._open_line = False
+        self._new_file = True
+
+    def write(self, data: bytes) -> None:
+        if not data:
+            return
+        if self.started and self._new_file:
+            data = data.removeprefix(b"\xef\xbb\xbf")
+        if self._open_line:
+            self._stream.write(b"\n")
+        self._stream.write(data)
+        self._open_line = not data.endswith(b"\n")
+        self.started, self._new_file = True, False
+
+    def end_file(self) -> None:
+        self._new_file = True
+
+
 T = TypeVar("T")
 
 
@@ -81,6 +222,8 @@ def chunk_results(chunks: Iterable[Chunk], work: Callable[[Chunk], T], workers: 
     if workers == 1:
         yield from map(work, chunks)
         return
+    from concurrent.futures import ThreadPoolExecutor
+
     waiting: deque[Future[T]] = deque()
     with ThreadPoolExecutor(workers) as pool:
         try:
@@ -102,6 +245,8 @@ def _submitted(
         for chunk in chunks:
             yield pool.submit(work, chunk)
     except Exception as error:
+        from concurrent.futures import Future
+
         failed: Future[T] = Future()
         failed.set_exception(error)
         yield failed

@@ -3,16 +3,12 @@
 A *codec* defines how the bytes of a file become UTF-8, or a different encoding that contains ASCII:
 the name of a compression, followed by ``+`` and UTF-16 or UTF-32 if the file is in one of these.
 Only a file without a codec can be read from the middle.
-
-A file of unknown encoding is decoded by its byte order mark, else as UTF-8, else as detected. Valid
-UTF-8 never reaches the detector (chardet: it recognised all of 80 texts, the example news in
-fifteen legacy encodings; charset-normalizer recognised 68). A guess with very low confidence, as
-for a single word, is replaced by Windows-1252, the most common encoding.
 """
 
 from __future__ import annotations
 
 import codecs
+import hashlib
 import io
 import json
 import lzma
@@ -20,19 +16,21 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, Any, cast
 
 import pyarrow as pa
 
-from neardup.documents.open_files import Limits, OpenFiles, TooLong, shown
+from neardup.documents.encodings import wide_encoding
+from neardup.documents.open_files import LINE_BYTES, Limits, OpenFiles, TooLong, shown
 from neardup.documents.remote import Place
-from neardup.errors import SettingsError, UnreadableError
+from neardup.errors import InputError, UnreadableError
 from neardup.files import whole_file
 
 CHUNK_BYTES = 8 << 20
-CODECS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
 _PIECE = 1 << 14
+_WRITTEN = 1 << 18  # bytes at a time
 _SKIPPED = 1 << 20  # bytes of a line above the limit that are read at a time
 NO_LIMITS = Limits(sys.maxsize, sys.maxsize, sys.maxsize)
 
@@ -63,6 +61,31 @@ def open_binary(path: Place, codec: str | None, files: OpenFiles | None = None) 
     except OSError as error:
         raise unreadable(path, error) from error
     return transcoded(stream, codec)
+
+
+def reading_of(
+    path: Place,
+    codec: str | None,
+    files: OpenFiles,
+    encoding: str | None = None,
+    file: str | None = None,
+) -> tuple[str | None, str | None]:
+    """The codec of lines or records, and the encoding of its output: UTF-16 and UTF-32 are read as
+    UTF-8, whether they are stated or shown by the first bytes."""
+    if encoding is not None and not encoding.startswith(("utf-16", "utf-32")):
+        return codec, encoding
+    try:
+        with open_binary(path, codec, files) as stream:
+            wide = wide_encoding(stream.read(8))
+    except (OSError, EOFError) as error:
+        raise unreadable(file or path, error) from error
+    if encoding in ("utf-16", "utf-32") and not (wide or "").startswith(encoding):
+        raise InputError(
+            f"{file or path} cannot be read as {encoding}: its first bytes are no mark of that.",
+            hint=f"state {encoding}-le or {encoding}-be, or leave --encoding out.",
+        )
+    wide = wide or encoding
+    return (f"{codec or ''}+{wide}" if wide else codec), None
 
 
 def transcoded(stream: IO[bytes], codec: str | None) -> IO[bytes]:
@@ -273,8 +296,19 @@ def whole_lines(
 ) -> Iterator[bytes]:
     """Chunks of about ``size`` bytes that end where a line ends. A line that is incomplete because
     of a fault is left out; one above the limit is a chunk of its own, without its content."""
-    while block := stream.read(min(size, limits.document)):
+    size = min(size, limits.document)
+    while block := stream.read(_up_to_line_end(stream, size, limits)):
         yield from whole_block(block, stream, limits)
+
+
+def _up_to_line_end(stream: IO[bytes], size: int, limits: Limits) -> int:
+    """The bytes to read for a block that ends where a line ends, so that it need not be completed,
+    which copies it. Only a plain file can look ahead, and no line of it may be above the limit."""
+    line_end = getattr(getattr(stream, "raw", None), "line_end", None)
+    if line_end is None or size + LINE_BYTES > limits.document:
+        return size
+    place = stream.tell()
+    return int(line_end(place + size)) - place
 
 
 def whole_block(block: bytes, stream: IO[bytes], limits: Limits) -> Iterator[bytes]:
@@ -298,129 +332,52 @@ def whole_block(block: bytes, stream: IO[bytes], limits: Limits) -> Iterator[byt
         yield TooLong.of("line", length, limits)
 
 
+_DIGESTS: ContextVar[dict[Path, str] | None] = ContextVar("digests", default=None)
+
+
+@contextmanager
+def digesting() -> Iterator[dict[Path, str]]:
+    """Collects the SHA-256 digests of files by path, of the bytes as they are written: reading them
+    again takes longer."""
+    digests: dict[Path, str] = {}
+    token = _DIGESTS.set(digests)
+    try:
+        yield digests
+    finally:
+        _DIGESTS.reset(token)
+
+
+class _Pieces(io.FileIO):
+    """Writes a little at a time. For a write of several megabytes Linux takes huge folios into its
+    page cache, and in a virtual machine that memory is often not yet there: 0.5 GB in pieces of
+    8 MB took 2 to 4 s of system time, and 0.15 s in pieces of up to 1 MB."""
+
+    digest: Any = None
+
+    def write(self, data: Any) -> int:
+        piece = memoryview(data)[:_WRITTEN]
+        count = super().write(piece)
+        if self.digest:
+            self.digest.update(piece[:count])
+        return count
+
+
 @contextmanager
 def writing(path: Path, codec: str | None) -> Iterator[IO[bytes]]:
-    with whole_file(path) as part, part.open("wb", buffering=1 << 20) as file:
-        if codec is None:
-            yield file
-            return
-        with _packing(file, codec) as stream:
-            yield cast(IO[bytes], stream)
+    with whole_file(path) as part:
+        pieces, digests = _Pieces(part, "w"), _DIGESTS.get()
+        pieces.digest = None if digests is None else hashlib.sha256()
+        with io.BufferedWriter(pieces, _WRITTEN) as file:
+            if codec is None:
+                yield file
+            else:
+                with _packing(file, codec) as stream:
+                    yield cast(IO[bytes], stream)
+        if digests is not None:
+            digests[path] = pieces.digest.hexdigest()
 
 
 def _packing(file: IO[bytes], codec: str) -> Any:
     if codec == "xz":
         return lzma.open(file, "wb")
     return pa.CompressedOutputStream(pa.PythonFile(file, "w"), codec)
-
-
-# UTF-32 first: its mark begins with that of UTF-16.
-_MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32-le", "UTF-32"),
-    (codecs.BOM_UTF32_BE, "utf-32-be", "UTF-32"),
-    (codecs.BOM_UTF16_LE, "utf-16-le", "UTF-16"),
-    (codecs.BOM_UTF16_BE, "utf-16-be", "UTF-16"),
-    (codecs.BOM_UTF8, "utf-8", "UTF-8"),
-)
-# The width of a character and the place of an ASCII byte in it, for data without a mark.
-_WIDE = (("utf-32-le", 4, 0), ("utf-32-be", 4, 3), ("utf-16-le", 2, 0), ("utf-16-be", 2, 1))
-_ENOUGH = 1 << 16  # bytes that the detector gets
-# Measured on the first 12 to 400 characters of the same texts: a higher limit loses right guesses.
-LEAST_CONFIDENCE = 0.05
-
-
-class Decoded(NamedTuple):
-    """The text and its encoding, or the reason why there is none."""
-
-    text: str | None
-    reason: str | None = None
-    encoding: str | None = None
-
-
-def wide_encoding(start: bytes) -> str | None:
-    """UTF-16 or UTF-32, if the first bytes of lines or records show it: by their mark, or because
-    the first two characters are ASCII between zeros. None for all encodings that contain ASCII
-    bytes."""
-    for mark, marked, name in _MARKS:
-        if start.startswith(mark):
-            return marked if name != "UTF-8" else None
-    for encoding, width, place in _WIDE:
-        first = start[: 2 * width]
-        letters = first[place::width]
-        if len(letters) == 2 and 0 not in letters and first.count(0) == len(first) - 2:
-            return encoding
-    return None
-
-
-def probable(data: bytes) -> str | None:
-    """The probable encoding of a file that is not UTF-8; None if it cannot be determined. The data
-    may end inside a character."""
-    lines = [line for line in data.splitlines(keepends=True) if not line.isascii()]
-    guess = decoded(b"".join(lines)[:_ENOUGH].rpartition(b"\n")[0] or data[:_ENOUGH])
-    if guess.encoding in (None, "utf-8"):
-        return None
-    return re.sub("^cp(125[0-8])$", r"windows-\1", str(guess.encoding))
-
-
-def canonical(name: str) -> str:
-    """The name of an encoding as Python writes it; an unknown one is an error."""
-    try:
-        codec = codecs.lookup(name)
-        "".encode(codec.name)  # not every codec makes text: base64, zip
-    except (LookupError, UnicodeError, ValueError):
-        raise SettingsError(
-            f"encoding is {name!r}, which is not known.",
-            hint="expected a name such as utf-8, windows-1252, koi8-r or shift_jis.",
-        ) from None
-    return codec.name
-
-
-def decoded(data: bytes, encoding: str | None = None) -> Decoded:
-    """The text in ``encoding`` if it is set; else by mark, as UTF-8, or as detected."""
-    for mark, marked, name in _MARKS:
-        if data.startswith(mark) and encoding in (None, marked, name.lower()):
-            return _strict(data[len(mark) :], marked, name, len(mark))
-    if encoding is not None:
-        return _strict(data, encoding, encoding, 0)
-    try:
-        if b"\0" not in data:
-            return Decoded(data.decode(), None, "utf-8")
-    except UnicodeDecodeError:
-        pass
-    return _detected(data)
-
-
-def _detected(data: bytes) -> Decoded:
-    import chardet  # not for files in UTF-8
-
-    found = chardet.detect(data)
-    guess = found["encoding"]
-    if (place := data.find(b"\0")) >= 0 and (_is_utf8(data) or not _is_wide(guess)):
-        return Decoded(None, f"file is binary: NUL at byte {place + 1}")
-    sure = guess is not None and found["confidence"] >= LEAST_CONFIDENCE
-    for name in (str(guess) if sure else "cp1252", "cp1252", "latin-1"):
-        try:
-            return Decoded(data.decode(name), None, codecs.lookup(name).name)
-        except (UnicodeDecodeError, LookupError):  # a name may be unknown to Python
-            continue
-    raise AssertionError("every byte is a character of Latin-1")
-
-
-def _is_wide(guess: str | None) -> bool:
-    return (guess or "").upper().startswith(("UTF-16", "UTF-32"))
-
-
-def _is_utf8(data: bytes) -> bool:
-    """Whether the data are valid UTF-8 and more than ASCII, which UTF-16 hardly ever is."""
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return not data.isascii()
-
-
-def _strict(data: bytes, encoding: str, name: str, skipped: int) -> Decoded:
-    try:
-        return Decoded(data.decode(encoding), None, encoding)
-    except UnicodeDecodeError as error:
-        return Decoded(None, f"file is not valid {name} at byte {skipped + error.start + 1}")

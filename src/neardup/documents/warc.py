@@ -34,13 +34,14 @@ from neardup.documents.columns import (
     refuse_others,
 )
 from neardup.documents.extraction.extractor import Extractor
-from neardup.documents.extraction.page import META, TEXT, Extracted, Meta, Page, decoded_html
+from neardup.documents.extraction.page import META, Extracted, Meta, Page, decoded_html
+from neardup.documents.file_formats import TEXT, named_format
 from neardup.documents.lost import Watch, lost_from_here
 from neardup.documents.memory_tables import TableChunk
 from neardup.documents.open_files import OpenFiles
 from neardup.documents.pieces import Piece, Trial, unpacking
 from neardup.documents.remote import Place
-from neardup.documents.source import Source
+from neardup.documents.source import Source, Write
 from neardup.documents.streams import CHUNK_BYTES, open_binary, unreadable
 from neardup.documents.warc_records import (
     Cut,
@@ -55,7 +56,7 @@ from neardup.errors import MissingExtraError
 from neardup.files import whole_file
 
 NAMES = ("id", "text", *META, "crawled")
-Write = Callable[[Record, IO[bytes]], None]
+WriteRecord = Callable[[Record, IO[bytes]], None]
 CHUNK_PAGES = 32  # few, because pages take long and an interrupt waits for those of a chunk
 MOST_BYTES = 32 << 20  # bytes of a sample, because extraction is slow
 _EVERY_PAGE = np.ones(1 << 20, np.bool_)
@@ -94,6 +95,7 @@ class WarcSource(Source):
     files: OpenFiles = field(default_factory=OpenFiles)
     passed: Counter[str] = field(default_factory=Counter)  # records that are no pages, by type
     _lost: Rejected | None = field(default=None, init=False)
+    what, form, is_file = "a WARC file", "warc", True
 
     def check(self) -> None:
         """Raises errors that would stop a run, before it begins."""
@@ -190,12 +192,19 @@ class WarcSource(Source):
         none = pa.table({name: pa.array([], pa.large_string()) for name in NAMES})
         return pa.concat_tables([none, *parts]), row + (self._lost is not None)
 
-    def copy_records(self, keep: Mask, write: Write) -> int:
+    @contextmanager
+    def writer(self, sources: Sequence[Any], path: Path) -> Iterator[Write]:  # noqa: ARG002
+        codec = named_format(path)[1]
+        with whole_file(path) as part, part.open("wb", buffering=1 << 20) as out:
+            write = functools.partial(write_record, out, codec)
+            yield lambda source, keep: source.copy_records(keep, write)
+
+    def copy_records(self, keep: Mask, write: WriteRecord) -> int:
         """Calls ``write`` with each record that stays, and returns the number of documents."""
         with self._stream() as stream:
             return self.copy_from(stream, keep, write)
 
-    def copy_from(self, stream: IO[bytes], keep: Mask, write: Write) -> int:
+    def copy_from(self, stream: IO[bytes], keep: Mask, write: WriteRecord) -> int:
         row = 0
         try:
             for record, content in records(stream):
@@ -245,14 +254,6 @@ class _Enough(Exception):  # noqa: N818 (no error)
 def _plain(page: Page) -> Extracted:
     decoded = decoded_html(page.data, page.charset)
     return Extracted(decoded.text, decoded.reason, Meta(url=page.url), None, decoded.encoding)
-
-
-@contextmanager
-def warc_writer(path: Path, codec: str | None) -> Iterator[Callable[[WarcSource, Mask], int]]:
-    """A function that adds the kept records of a file and returns its number of documents."""
-    with whole_file(path) as part, part.open("wb", buffering=1 << 20) as out:
-        write = functools.partial(write_record, out, codec)
-        yield lambda source, keep: source.copy_records(keep, write)
 
 
 def write_record(out: IO[bytes], codec: str | None, record: Record, content: IO[bytes]) -> None:

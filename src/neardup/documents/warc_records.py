@@ -15,7 +15,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import IO, Any, Literal, NamedTuple, cast
 
-from neardup.documents.extraction.page import HTML, PDF, TEXT, Page
+from neardup.documents.extraction.page import Page
+from neardup.documents.file_formats import HTML, PDF, TEXT
 from neardup.documents.streams import fault_of
 
 MOST_BYTES = 64 << 20  # size of a page; compressed ones may claim any length

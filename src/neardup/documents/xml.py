@@ -15,13 +15,12 @@ from contextlib import suppress
 from xml.etree import ElementTree
 from xml.parsers import expat
 
+from neardup.documents.encodings import decoded
 from neardup.documents.extraction.page import known, visible_text
-from neardup.documents.streams import decoded
 from neardup.errors import UnreadableError
 
 Element = ElementTree.Element
 
-SUFFIXES = (".xml", ".rss", ".atom")
 HEAD = 1 << 16  # bytes in which the first element must begin
 _DEEPEST = 200  # levels, because trees are read by recursion
 _DECLARED = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w:.-]{1,40})["']""")

@@ -30,12 +30,19 @@ from neardup.engines.batch.journal import Journal
 from neardup.engines.batch.table_pass import with_artefacts
 from neardup.errors import ConservationError, UsageError
 from neardup.plan import Plan
-from neardup.progress import LOG, Logged, Progress, Silent, usual
-from neardup.runs.kind_pass import UNKNOWN, PairKinds, kind_counts
+from neardup.progress import LOG, Progress, Silent, logged, usual
 from neardup.runs.outcome import Outcome
 from neardup.runs.rejections import Rejection, rejections
 from neardup.runs.result import Result
-from neardup.runs.run_tables import all_pairs, decisions_table, flag_counts, pairs_table
+from neardup.runs.run_tables import (
+    UNKNOWN,
+    PairKinds,
+    all_pairs,
+    decisions_table,
+    flag_counts,
+    kind_counts,
+    pairs_table,
+)
 from neardup.runs.signatures import write_signatures
 
 _STANDING_WORDS = 8  # of the shortest passage that a source repeats; footers are short
@@ -50,12 +57,14 @@ def execute(
     resume: Path | None = None,
 ) -> Result:
     """``resume`` is the folder of a journal, by which an interrupted run goes on."""
-    collection = collection.limited(plan.limit)
+    if collection.limit != plan.limit:
+        collection = collection.limited(plan.limit)
     fields = plan.policy.fields or () if plan.policy else ()
     if plan.keep.columns or fields:  # every file must have them, before work starts
         collection.check_columns(plan.columns, [n for n in fields if n not in OURS])
-    log = Logged(progress or usual())
-    plan = with_boilerplate(collection, plan, log)
+    log = logged(progress or usual())
+    if plan.method.asks_boilerplate:
+        plan = with_boilerplate(collection, plan, log)
     if plan.engine == "spark" and resume:
         raise UsageError("--resume is for runs on this machine.", hint="leave it out for Spark.")
     if plan.engine == "spark":
@@ -64,9 +73,9 @@ def execute(
     if journal or not counts_while_reading(plan):
         plan = with_artefacts(collection, plan, log, journal)
     outcome, plan = run(collection, plan, log, folder, journal)
-    if not plan.signatures:
-        outcome.intake.store.close()  # texts are read into that memory
-    kinds = find_kinds(collection, plan, outcome, log, folder)
+    room = None if plan.signatures else outcome.intake.store.hand_over()
+    kinds = find_kinds(collection, plan, outcome, log, folder, room)
+    del room
     result = make_result(collection, plan, outcome, kinds)
     if plan.signatures:
         result.signatures = functools.partial(write_signatures, outcome, plan)
@@ -75,11 +84,9 @@ def execute(
 
 
 def with_boilerplate(collection: Collection, plan: Plan, progress: Progress) -> Plan:
-    """The plan with the texts that sources repeat, if its method asks for them."""
-    if not plan.method.asks_boilerplate:
-        return plan
+    """The plan with the texts that sources repeat, for a method that asks for them."""
+    from neardup.passages.passage_settings import PassageSettings
     from neardup.passages.passage_tables import passages_of
-    from neardup.passages.search import PassageSettings
 
     settings = PassageSettings(
         min_words=_STANDING_WORDS,
@@ -140,7 +147,12 @@ def _about(collection: Collection, plan: Plan) -> dict[str, Any]:
         "encodings": collection.encodings(),
         "extracted": collection.extractor.counts(),
         "passed_over": collection.passed_over(),
-        "versions": _versions(),
+        "versions": {
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "pyarrow": pa.__version__,
+            "unicode": _native.UNICODE_VERSION,
+        },
         "peak_memory": _peak_memory(),
     }
 
@@ -148,8 +160,9 @@ def _about(collection: Collection, plan: Plan) -> dict[str, Any]:
 def frozen(collection: Collection, plan: Plan, progress: Progress | None = None) -> Plan:
     """The plan with all artefacts learned from the collection, for an index that starts with
     them."""
-    log = Logged(progress or Silent())
-    plan = with_boilerplate(collection, plan, log)
+    log = logged(progress or Silent())
+    if plan.method.asks_boilerplate:
+        plan = with_boilerplate(collection, plan, log)
     plan = with_artefacts(collection, plan, log)
     if plan.method.calibrate and Calibration.kind not in plan.artefacts:
         outcome, plan = run(collection, plan, log)
@@ -176,11 +189,6 @@ def _log(result: Result, plan: Plan) -> None:
         LOG.warning("%s duplicates have no kind: a text could not be read again", unknown)
     if not result.pairs_complete:
         LOG.warning("pairs are partial: each duplicate has only the kept document it repeats")
-
-
-def shared_ids(shared: Shared | None) -> dict[str, Any]:
-    """The entry of ``run.json`` about ids that several files have, if there are any."""
-    return {} if shared is None else {"shared_ids": shared._asdict()}
 
 
 def make_result(
@@ -210,7 +218,7 @@ def make_result(
         "kinds": kind_counts(decisions),
         "flags": flag_counts(intake.prepared.flags[refs:]),
         **({} if unlike is None else {"unlike": [*unlike]}),
-        **shared_ids(intake.shared),
+        **({} if intake.shared is None else {"shared_ids": intake.shared._asdict()}),
         "timings": {name: round(seconds, 3) for name, seconds in outcome.timings.items()},
     }
     _account(result, intake.total)
@@ -220,7 +228,7 @@ def make_result(
 def _inputs(collection: Collection) -> list[dict[str, str] | None]:
     """The inputs as the user named them, with their absolute paths; None for inputs that cannot be
     read again."""
-    addresses = (getattr(source, "again", None) for source in collection.sources)
+    addresses = (source.again for source in collection.sources)
     places = [
         _from_anywhere(path) if path else again
         for path, again in zip(collection.paths, addresses, strict=True)
@@ -258,12 +266,3 @@ def _peak_memory() -> int | None:
         return None
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else most * 1024
-
-
-def _versions() -> dict[str, str]:
-    return {
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "pyarrow": pa.__version__,
-        "unicode": _native.UNICODE_VERSION,
-    }

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from neardup.files import make_folder, whole_file
-from neardup.report.html_page import Html, Table, card, html, page, prose, table_html, write_page
+from neardup.files import make_folder, whole_file, write_text
+from neardup.report.html_page import Html, Table, card, html, page, prose, table_html
 
 DATA, REPORT = "evaluation.json", "report.html"
 
@@ -32,7 +32,7 @@ class Section:
 
 
 def write_report(path: Path, title: str, sections: Sequence[Section], lead: str = "") -> None:
-    write_page(path, html_page(title, sections, lead))
+    write_text(path, html_page(title, sections, lead))
 
 
 class Reported(Protocol):

@@ -29,7 +29,7 @@ from neardup.planting.decoys import decoys
 from neardup.planting.edits import Edit, edits_named
 from neardup.planting.forms import forms
 from neardup.planting.plant import PER_EDIT, plant, planted, with_copies
-from neardup.progress import Logged, Progress, Silent
+from neardup.progress import Progress, Silent, logged
 from neardup.runs.result import Result
 from neardup.settings import Settings, check_positive
 
@@ -58,7 +58,7 @@ def evaluate(
     chosen = edits_named(edits)
     setting = _setting(resolve(settings).method, thresholds)
     plan = _plan(settings, setting)
-    reporter = Logged(progress or Silent())
+    reporter = logged(progress or Silent())
     collection = collect(inputs, plan.encoding, plan.extraction).limited(plan.limit)
     planting = plant(collection, plan.columns, chosen, per_edit, seed, progress=reporter)
     lowest = setting.cuts[0]

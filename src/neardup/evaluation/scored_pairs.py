@@ -27,9 +27,9 @@ import pyarrow.parquet as pq
 from neardup import _native
 from neardup.artefacts import outline
 from neardup.artefacts.model import ModelNeed
-from neardup.decisions.clusters import average_clusters, components, rule_clusters
+from neardup.decisions.clusters import average_clusters, components
 from neardup.decisions.order import plain
-from neardup.decisions.rule import decide
+from neardup.decisions.rule import decide, rule_clusters
 from neardup.documents.collection import Collection
 from neardup.engines.batch.intake import take_in
 from neardup.engines.execution import execute
@@ -37,8 +37,7 @@ from neardup.errors import SettingsError
 from neardup.files import whole_file
 from neardup.labels.gold import Gold
 from neardup.labels.gold_request import GoldRequest
-from neardup.matching.evidence import EvidenceStore
-from neardup.matching.verify import Pairs, Verifier
+from neardup.matching.evidence import EvidenceStore, Pairs, Verifier
 from neardup.methods.join import Join
 from neardup.plan import Plan, resolve
 from neardup.progress import Progress

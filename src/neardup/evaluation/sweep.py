@@ -22,7 +22,7 @@ from neardup.evaluation.swept_settings import Setting
 from neardup.methods.base import SIGNATURE_FORMAT, signed_parameters
 from neardup.methods.thresholds import AUTO
 from neardup.plan import Plan, resolve
-from neardup.progress import LOG, Progress
+from neardup.progress import LOG, Progress, Silent, Stage
 from neardup.settings import Settings
 
 
@@ -102,21 +102,16 @@ class Sweep:
         return hashlib.sha256(json.dumps(written, sort_keys=True).encode()).hexdigest()
 
 
-class _Numbered:
+class _Numbered(Silent):
     """Progress that prefixes each stage with the number of the setting, if there are several."""
 
     def __init__(self, progress: Progress, number: int, of: int) -> None:
         self._progress = progress
         self._prefix = f"{number}/{of} " if of > 1 else ""
 
-    def stage(
-        self,
-        name: str,
-        total: int | None = None,
-        unit: str = "documents",
-        total_bytes: int | None = None,
-    ) -> None:
-        self._progress.stage(self._prefix + name, total, unit, total_bytes)
+    def begin(self, stage: Stage) -> None:
+        named = self._prefix + stage.name
+        self._progress.stage(named, stage.total, stage.unit, stage.total_bytes)
 
     def advance(self, amount: int, done_bytes: int = 0) -> None:
         self._progress.advance(amount, done_bytes)

@@ -17,6 +17,7 @@ from typing import Any
 from neardup.errors import SettingsError
 from neardup.methods import registry
 from neardup.methods.base import Method
+from neardup.methods.parameters import threshold_fraction
 from neardup.methods.registry import write_method
 from neardup.methods.thresholds import (
     CUTS,
@@ -27,7 +28,6 @@ from neardup.methods.thresholds import (
     has_threshold,
     own_cut,
     swept,
-    threshold_fraction,
 )
 
 SWEEP = "0.3:0.95:0.05"

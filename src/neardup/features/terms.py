@@ -9,7 +9,6 @@ needed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
+from neardup.classes import dataclass
 from neardup.errors import SettingsError
 from neardup.schema import Ragged
 

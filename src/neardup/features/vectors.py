@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from neardup.classes import dataclass
 from neardup.schema import Ragged
 from neardup.text.text_options import Text
 from neardup.text.words import word_hashes

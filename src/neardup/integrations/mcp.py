@@ -22,7 +22,8 @@ from neardup.engines.index.refresh import ask
 from neardup.engines.index.store import open_store
 from neardup.errors import InputError, NeardupError, UsageError
 from neardup.integrations import missing
-from neardup.passages.provenance import Trace, trace
+from neardup.passages.provenance import trace
+from neardup.passages.traces import Trace
 from neardup.runs.comparison import Comparison, compare
 from neardup.runs.result import Result
 from neardup.runs.run_info import read_info

@@ -16,7 +16,7 @@ from neardup import schema
 from neardup.decisions.clusters import constrained_clusters
 from neardup.labels.agreement import verdicts
 from neardup.labels.label_store import DUPLICATE, NOT, Labels
-from neardup.matching.verify import Pairs
+from neardup.matching.evidence import Pairs
 from neardup.runs.result import Result
 
 

@@ -22,7 +22,8 @@ import pyarrow.parquet as pq
 
 from neardup.decisions.clusters import components
 from neardup.documents.columns import unknown_column
-from neardup.documents.streams import CODECS, open_binary, unreadable
+from neardup.documents.file_formats import CODECS
+from neardup.documents.streams import open_binary, unreadable
 from neardup.errors import InputError, SettingsError
 from neardup.files import from_json
 from neardup.labels.gold import NEGATIVE, POSITIVE, UNKNOWN, Classes, Gold, Unused, is_hard, joint

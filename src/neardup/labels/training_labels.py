@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from neardup.documents.streams import CODECS, open_binary
+from neardup.documents.file_formats import CODECS
+from neardup.documents.streams import open_binary
 from neardup.errors import InputError, SettingsError
 from neardup.files import from_json
 from neardup.labels.agreement import verdicts

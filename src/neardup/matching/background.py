@@ -20,10 +20,10 @@ import numpy.typing as npt
 
 from neardup import _native
 from neardup.matching.candidates import Leaders, share_keys
+from neardup.matching.evidence import Pairs
 from neardup.matching.rare import evidence_blocks
-from neardup.matching.verify import Pairs
 from neardup.methods.base import Method, RareEntries
-from neardup.methods.thresholds import moved
+from neardup.methods.parameters import moved
 from neardup.schema import Array, Ragged
 
 STEP = 0.05

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup import _native
-from neardup.matching.evidence import EvidenceStore
-from neardup.matching.verify import Pairs
+from neardup.classes import dataclass
+from neardup.matching.evidence import EvidenceStore, Pairs
 from neardup.methods.base import Prepared
 from neardup.methods.meeting import SPREAD
 from neardup.schema import Array, Ragged, offsets_of
@@ -50,17 +50,23 @@ class Groups:
 
 
 def share_keys(
-    keys: Ragged, probes: Array, within: Array | None = None, workers: int = 1
+    keys: Ragged,
+    probes: Array,
+    within: Array | None = None,
+    workers: int = 1,
+    order: Array | None = None,
 ) -> Groups:
-    """Groups of documents with a common key. Only documents with the same code in ``within`` can
-    meet."""
+    """Groups of places with a common key; the document at place p is ``order[p]``. Only documents
+    with the same code in ``within``, which has one for each place, can meet."""
     values = keys.values
+    rows = np.arange(len(keys)) if order is None else order
     if within is not None:
-        spread = (within.astype(np.uint64) + np.uint64(1)) * SPREAD
+        spread = np.zeros(len(keys), np.uint64)
+        spread[rows] = (within.astype(np.uint64) + np.uint64(1)) * SPREAD
         values = values ^ np.repeat(spread, keys.lengths)
 
     def part(share: int) -> Groups:
-        found = _native.shared_groups(values, keys.offsets, probes, share, workers)
+        found = _native.shared_groups(values, keys.offsets, probes, rows, share, workers)
         members, looks, offsets = found
         return Groups(Ragged(members, offsets), looks)
 
@@ -123,9 +129,16 @@ class Leaders:
     workers: int
 
     @property
-    def keys(self) -> tuple[Ragged, Array]:
-        """The keys of each place, and the number of them with which the document searches."""
-        return self.prepared.keys.take(self.order), self.prepared.probes[self.order]
+    def sharing(self) -> Groups:
+        """Groups of places with a common key."""
+        prepared = self.prepared
+        return share_keys(prepared.keys, prepared.probes, self.codes, self.workers, self.order)
+
+    def keys_of(self, a: Array, b: Array) -> tuple[Array, ...]:
+        """The keys of all documents, with how many of them each searches, and the documents at
+        these places."""
+        keys = self.prepared.keys
+        return keys.values, keys.offsets, self.prepared.probes, self.order[a], self.order[b]
 
     @property
     def most_compared(self) -> int:

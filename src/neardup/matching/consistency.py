@@ -17,7 +17,6 @@ changes one runs ``make quality``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +32,8 @@ from neardup.artefacts.calibration import (
     Curve,
     Expected,
 )
-from neardup.matching.verify import Pairs
+from neardup.classes import dataclass
+from neardup.matching.evidence import Pairs
 from neardup.schema import Array
 
 RULE = "consistency"  # the value of ``Method.calibration``
@@ -235,8 +235,3 @@ def neighbourhoods(documents: int, pairs: Pairs, threshold: float) -> Neighbourh
     degree = np.bincount(near, minlength=documents)
     reference = np.where(alone, 0.0, padded[ends[:-1] + degree // REFERENCE])
     return Neighbourhoods((CONTRAST * reference).astype(np.float32), best)
-
-
-def reading_floor(threshold: float) -> int:
-    """The percentage of pieces that must be recognised of a pair whose texts are read."""
-    return FLOOR if threshold >= GENERAL else FLOOR_LOW

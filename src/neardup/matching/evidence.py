@@ -1,7 +1,8 @@
-"""Evidence of a whole collection: in memory while it is small, in a spool file when it is not.
+"""The evidence of a whole collection, and candidate pairs scored on it in blocks of bounded memory.
 
-Evidence is appended in the order of the documents and read back for chosen documents only. Peak
-memory is ``limit`` plus what one call of ``take`` returns, whatever the size of the collection.
+Evidence is in memory while it is small, and in a spool file when it is not. It is appended in the
+order of the documents and read back for chosen documents only. Peak memory is ``limit`` plus what
+one call of ``take`` returns, whatever the size of the collection.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import os
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,19 +20,30 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup import _native
+from neardup.classes import dataclass
 from neardup.errors import DataError
+from neardup.methods.base import Comparisons, Method, Scores
 from neardup.schema import Array, Ragged, offsets_of
 
 SMALL = 1 << 20  # bytes of small collections, for which large pages would take longer
 
 
 class EvidenceStore:
-    """The spool file lies in ``folder`` without a name there, and vanishes with the store."""
+    """The spool file lies in ``folder`` without a name there, and vanishes with the store.
+    ``room`` is memory that another store has handed over."""
 
-    def __init__(self, dtype: npt.DTypeLike, *, limit: int, folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        dtype: npt.DTypeLike,
+        *,
+        limit: int,
+        folder: Path | None = None,
+        room: Array | None = None,
+    ) -> None:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.limit = limit
         self.folder = folder
+        self._room = room
         self._values = _room(self.dtype, min(limit, SMALL))  # as long as it is in memory
         self._held = 0
         self._lengths: list[Array] = []
@@ -44,7 +58,7 @@ class EvidenceStore:
         self._part_counts.append(len(evidence))
         held = self._held + len(values)
         if self._file is None and self._values.nbytes == SMALL < held * self.dtype.itemsize:
-            small, self._values = self._values, _room(self.dtype, self.limit)
+            small, self._values = self._values, self._large_room()
             self._values[: self._held] = small[: self._held]
         if self._file is None and held > len(self._values):
             self._file = tempfile.TemporaryFile(dir=self.folder, prefix="neardup-evidence-")  # noqa: SIM115
@@ -55,6 +69,12 @@ class EvidenceStore:
             self._held = held
         else:
             self._write(values)
+
+    def _large_room(self) -> Array:
+        if self._room is None or self._room.nbytes < SMALL:
+            return _room(self.dtype, self.limit)
+        size = min(self._room.nbytes, self.limit) // self.dtype.itemsize * self.dtype.itemsize
+        return self._room[:size].view(self.dtype)
 
     def _write(self, values: Array) -> None:
         assert self._file is not None
@@ -126,10 +146,17 @@ class EvidenceStore:
         """Bytes on disk."""
         return os.fstat(self._file.fileno()).st_size if self._file else 0
 
+    def hand_over(self) -> Array:
+        """Closes the store and gives its memory to another one: memory that was used before costs
+        a fraction of fresh memory."""
+        room = self._values.view(np.uint8)
+        self.close()
+        return room
+
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
-        self._values = np.empty(0, self.dtype)
+        self._room, self._values = None, np.empty(0, self.dtype)
 
 
 def _room(dtype: np.dtype[Any], limit: int) -> Array:
@@ -139,3 +166,131 @@ def _room(dtype: np.dtype[Any], limit: int) -> Array:
         return np.empty(limit // dtype.itemsize, dtype)
     except MemoryError:
         return _room(dtype, limit // 2)
+
+
+BLOCK_BYTES = 32 << 20
+# Where evidence is read in place: pairs of a block, and documents of which each block may see all.
+BLOCK_PAIRS, MOST_DOCUMENTS = 1 << 14, 1 << 18
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Verified pairs of documents, by index. The order of the two documents has no meaning."""
+
+    a: npt.NDArray[np.int64]
+    b: npt.NDArray[np.int64]
+    score: npt.NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+    @classmethod
+    def none(cls) -> Pairs:
+        return cls(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+
+    @classmethod
+    def concat(cls, parts: list[Pairs]) -> Pairs:
+        if not parts:
+            return cls.none()
+        return cls(
+            np.concatenate([p.a for p in parts]),
+            np.concatenate([p.b for p in parts]),
+            np.concatenate([p.score for p in parts]),
+        )
+
+    def where(self, mask: Array) -> Pairs:
+        return Pairs(self.a[mask], self.b[mask], self.score[mask])
+
+    def mapped(self, names: Array) -> Pairs:
+        """The same pairs with other numbers: document ``i`` becomes ``names[i]``."""
+        return Pairs(names[self.a], names[self.b], self.score)
+
+    def distinct(self) -> Pairs:
+        """Each pair once, sorted, with the smaller number first."""
+        a, b = np.minimum(self.a, self.b), np.maximum(self.a, self.b)
+        order = np.lexsort((b, a))
+        a, b, score = a[order], b[order], self.score[order]
+        new = np.ones(len(a), bool)
+        new[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])
+        return Pairs(a[new], b[new], score[new])
+
+
+# Evidence and pairs of its rows → scores; ``forms`` adds the digest of each row's normal form.
+ScorePairs = Callable[..., Scores]
+
+
+@dataclass
+class Verifier:
+    """``score`` gets the evidence of some documents and pairs of them. If ``forms`` has the digest
+    of the normal form of each document, it also gets the digests of these documents. ``in_place``:
+    the score reads nothing but the evidence of its pairs, so it may get that of all documents."""
+
+    score: ScorePairs
+    store: EvidenceStore
+    forms: Array | None = None
+    workers: int = 1
+    progress: Callable[[int], None] = lambda _: None
+    in_place: bool = False
+    scored: int = 0
+    refused: int = 0
+
+    def scoring(self, score: ScorePairs, forms: Array) -> Verifier:
+        """A verifier of the same documents with a different score; it counts separately."""
+        return replace(self, score=score, forms=forms, scored=0, refused=0)
+
+    def scores(self, a: Array, b: Array) -> Scores:
+        """One score for each pair, in the order of the pairs."""
+        blocks = self._blocks(a, b)
+        self.scored += len(a)
+        if len(blocks) < 2:
+            parts = [self._score(a[part], b[part]) for part in blocks]
+        else:
+            with ThreadPoolExecutor(self.workers) as pool:
+                parts = list(pool.map(lambda part: self._score(a[part], b[part]), blocks))
+        self.refused += sum(p.refused for p in parts)
+        passed = np.concatenate([np.empty(0, np.bool_), *(p.passed for p in parts)])
+        return Scores(passed, np.concatenate([np.empty(0), *(p.score for p in parts)]))
+
+    def _blocks(self, a: Array, b: Array) -> list[slice]:
+        """Runs of pairs whose evidence fits a block (a single larger pair is its own block)."""
+        if not len(a):
+            return []
+        if self._whole is not None:
+            return [slice(i, i + BLOCK_PAIRS) for i in range(0, len(a), BLOCK_PAIRS)]
+        sizes = self.store.lengths
+        volume = np.cumsum((sizes[a] + sizes[b]) * self.store.dtype.itemsize)
+        cuts = np.flatnonzero(np.diff(volume // BLOCK_BYTES)) + 1
+        edges = [0, *cuts.tolist(), len(a)]
+        return [slice(i, j) for i, j in pairwise(edges)]
+
+    def _score(self, a: Array, b: Array) -> Scores:
+        documents, evidence, first, second = self._taken(a, b)
+        forms = [] if self.forms is None else [self.forms[documents]]
+        scores = self.score(evidence, first, second, *forms)
+        self.progress(len(a))
+        return scores
+
+    def compared(self, method: Method, a: Array, b: Array) -> Comparisons:
+        """The pairs compared to their end, in the order given."""
+        none = np.empty(0, np.bool_)
+        parts = [Comparisons(np.empty(0), none, none)]
+        blocks = (self._taken(a[part], b[part]) for part in self._blocks(a, b))
+        parts += [method.comparisons(*block[1:]) for block in blocks]
+        return Comparisons(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+    @property
+    def _whole(self) -> Ragged | None:
+        """All evidence, if it can be read where it lies."""
+        return (
+            self.store.whole
+            if self.in_place and len(self.store.lengths) <= MOST_DOCUMENTS
+            else None
+        )
+
+    def _taken(self, a: Array, b: Array) -> tuple[Array | slice, Ragged, Array, Array]:
+        """The documents of the pairs, their evidence, and the pairs of its rows."""
+        if (whole := self._whole) is not None:
+            return slice(None), whole, np.asarray(a, np.int64), np.asarray(b, np.int64)
+        documents, local = np.unique(np.concatenate([a, b]), return_inverse=True)
+        local = local.astype(np.int64)
+        return documents, self.store.take(documents), local[: len(a)], local[len(a) :]

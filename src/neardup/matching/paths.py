@@ -14,13 +14,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
 from neardup import _native
+from neardup.classes import dataclass
 from neardup.matching.candidates import (
     Candidates,
     Groups,
@@ -30,9 +30,8 @@ from neardup.matching.candidates import (
     pairs_within,
     share_keys,
 )
-from neardup.matching.evidence import EvidenceStore
+from neardup.matching.evidence import EvidenceStore, Pairs
 from neardup.matching.rare import refine
-from neardup.matching.verify import Pairs
 from neardup.methods.meeting import SPREAD, SharedPaths
 from neardup.schema import Array, Ragged, offsets_of
 

@@ -19,11 +19,10 @@ from neardup.matching.candidates import (
     Verify,
     distinct,
     pairs_within,
-    share_keys,
 )
+from neardup.matching.evidence import Pairs
 from neardup.matching.postings import Signed
 from neardup.matching.rare import refine
-from neardup.matching.verify import Pairs
 from neardup.methods.meeting import SharedKeys
 from neardup.schema import Array
 
@@ -34,8 +33,7 @@ SMALL_GROUP = 128  # larger groups of a weak key are near copies, or the table d
 def key_candidates(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candidates:
     if way.least > 1:
         return _several(way, leaders, verify)
-    keys, probes = leaders.keys
-    groups = distinct(share_keys(keys, probes, leaders.codes, leaders.workers))
+    groups = distinct(leaders.sharing)
     a, b, hot = pairs_within(groups, leaders.usual_pairs)
     cold = verify(a, b)
     if not len(hot):
@@ -43,7 +41,7 @@ def key_candidates(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candida
 
     # Rare features may find pairs that share no key; they are left out, so that engines agree.
     def verify_sharing(a: Array, b: Array) -> Pairs:
-        shared = _native.share_key(keys.values, keys.offsets, probes, a, b).view(np.bool_)
+        shared = _native.share_key(*leaders.keys_of(a, b)).view(np.bool_)
         return verify(a[shared], b[shared])
 
     hot = refine(hot, leaders, way.rare_keys, verify)
@@ -53,15 +51,13 @@ def key_candidates(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candida
 
 
 def _several(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candidates:
-    keys, probes = leaders.keys
-    groups = share_keys(keys, probes, leaders.codes, leaders.workers)
-    small, large = small_and_large(groups)
-    most = leaders.most_compared
-    a, b, _, capped = sharing_pairs(small, len(keys), way.least, most, leaders.workers)
+    small, large = small_and_large(leaders.sharing)
+    most, places = leaders.most_compared, len(leaders.order)
+    a, b, _, capped = sharing_pairs(small, places, way.least, most, leaders.workers)
 
     def verify_sharing(a: Array, b: Array) -> Pairs:
         """Only pairs that share so many keys with which one of the two searches."""
-        shared = _native.shared_keys(keys.values, keys.offsets, probes, a, b) >= way.least
+        shared = _native.shared_keys(*leaders.keys_of(a, b)) >= way.least
         return verify(a[shared], b[shared])
 
     c, d, hot = pairs_within(large, leaders.most_pairs)

@@ -29,7 +29,7 @@ from neardup import _native
 from neardup.errors import SettingsError
 from neardup.matching.postings import Passing, Signed
 from neardup.methods.overlap import passing_scores
-from neardup.methods.thresholds import threshold_fraction
+from neardup.methods.parameters import threshold_fraction
 from neardup.schema import Array, Ragged
 
 HOURS = 25  # the current hour and 24 before it

@@ -16,7 +16,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -24,6 +24,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.artefacts.artefact import Artefacts, Need
+from neardup.classes import dataclass
 from neardup.methods.meeting import Meeting
 from neardup.schema import Array, Ragged
 
@@ -195,9 +196,10 @@ class Method(ABC):
         """What is known of documents before all are counted."""
         raise NotImplementedError(f"{self.name} needs its tables to read a document.")
 
-    def weigh(self, prepared: Prepared, artefacts: Artefacts) -> Prepared:
+    def weigh(self, prepared: Prepared, artefacts: Artefacts, *, closed: bool = False) -> Prepared:
         """What ``prepare`` gives, from what ``read_unweighed`` gave. Sizes of evidence stay; its
-        values may be changed in place."""
+        values may be changed in place. ``closed``: the tables have counted every document that may
+        ever meet these, so keys of features that one document alone has can be left out."""
         raise NotImplementedError(f"{self.name} needs its tables to read a document.")
 
     def reader(self, artefacts: Artefacts) -> TextReader | None:

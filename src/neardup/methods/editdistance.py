@@ -34,9 +34,8 @@ from neardup.methods.base import Method, Prepared, Scores
 from neardup.methods.idf_terms import equal_evidence
 from neardup.methods.meeting import SPREAD, Meeting, RarePrefix, Rarity
 from neardup.methods.overlap import agreeing
-from neardup.methods.parameters import require
+from neardup.methods.parameters import require, threshold_fraction
 from neardup.methods.preparation import evidence_digests, read_words
-from neardup.methods.thresholds import threshold_fraction
 from neardup.schema import Array, Ragged, offsets_of
 from neardup.text.text_options import Text
 

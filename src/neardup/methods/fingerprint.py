@@ -32,9 +32,8 @@ from neardup.methods.idf_terms import (
     table_of,
 )
 from neardup.methods.overlap import agreeing
-from neardup.methods.parameters import require, require_one_of
+from neardup.methods.parameters import MOST_DECIMALS, require, require_one_of
 from neardup.methods.preparation import prepared
-from neardup.methods.thresholds import MOST_DECIMALS
 from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text
 

@@ -31,9 +31,8 @@ from neardup.methods.overlap import (
     set_scores,
     whole_set_score,
 )
-from neardup.methods.parameters import require, require_one_of
+from neardup.methods.parameters import require, require_one_of, threshold_fraction
 from neardup.methods.preparation import prepared, read_words
-from neardup.methods.thresholds import threshold_fraction
 from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text
 from neardup.text.words import word_map

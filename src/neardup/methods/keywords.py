@@ -33,9 +33,8 @@ from neardup.features.vectors import MEASURES as VECTOR_MEASURES
 from neardup.methods.base import UNRELIABLE, Method, Prepared, Scores
 from neardup.methods.idf_terms import table_of
 from neardup.methods.meeting import Meeting, Rarity, by_rare_prefix
-from neardup.methods.parameters import require, require_one_of
+from neardup.methods.parameters import require, require_one_of, threshold_fraction
 from neardup.methods.preparation import prepared, read_words
-from neardup.methods.thresholds import threshold_fraction
 from neardup.methods.weighted_sets import as_sets, rare_vector_keys, vector_scores
 from neardup.schema import Array, Ragged, offsets_of
 from neardup.text.text_options import Text

@@ -24,7 +24,6 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -32,9 +31,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.artefacts import outline
-from neardup.artefacts.artefact import GENERAL, NO_ARTEFACTS, Artefacts, Need, shipped
+from neardup.artefacts.artefact import GENERAL, NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.frequencies import Frequencies
-from neardup.artefacts.model import Model, ModelNeed, load_model
+from neardup.artefacts.model import Model, ModelNeed, model_at, place_of
 from neardup.artefacts.outline import Outline, OutlineNeed
 from neardup.errors import SettingsError, SignatureError
 from neardup.features import similarity
@@ -53,7 +52,13 @@ from neardup.features.similarity import (
 from neardup.methods.base import UNDATED, Method, Prepared, RareEntries, Scores
 from neardup.methods.idf_terms import equal_evidence
 from neardup.methods.meeting import Meeting, by_keys
-from neardup.methods.parameters import require, require_one_of
+from neardup.methods.parameters import (
+    MOST_DECIMALS,
+    moved,
+    require,
+    require_one_of,
+    threshold_fraction,
+)
 from neardup.methods.preparation import no_keys, prepared, read_words
 from neardup.methods.profiles import (
     LEAST_SHARED,
@@ -64,7 +69,6 @@ from neardup.methods.profiles import (
     needs,
     profiles,
 )
-from neardup.methods.thresholds import MOST_DECIMALS, moved, threshold_fraction
 from neardup.methods.weighted_sets import (
     LONE,
     NOISE,
@@ -102,11 +106,6 @@ def rare_share(family: Family) -> Array:
     return np.asarray(shared / np.maximum(known - shared, np.maximum(shared, 1)))
 
 
-def place_of(model: str | None) -> str | None:
-    """The absolute path of the file of a model; None for the general model."""
-    return None if model in (None, GENERAL) else str(Path(str(model)).absolute())
-
-
 def check_reached(model: Model, threshold: float) -> None:
     """Refuses a threshold that not even equal documents would reach."""
     most = float(model.probability(np.ones((1, len(model.measures))))[0])
@@ -116,28 +115,6 @@ def check_reached(model: Model, threshold: float) -> None:
             f"{most:.4f}.",
             hint="take a lower one, or the method exact for equal texts.",
         )
-
-
-def model_at(path: str | None) -> Model:
-    """The general model, or a model from a file. A file is read again only if it has changed."""
-    if path is None:
-        return _general()
-    try:
-        status = Path(path).stat()
-    except OSError:
-        return load_model(Path(path))  # raises an error that explains the problem
-    return _read(path, status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
-
-
-@functools.cache
-def _general() -> Model:
-    with shipped("general.arrow") as file:
-        return load_model(file)
-
-
-@functools.lru_cache(maxsize=8)
-def _read(path: str, *_: int) -> Model:
-    return load_model(Path(path))
 
 
 def cut_of(model: Model) -> float:

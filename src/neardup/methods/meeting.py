@@ -10,13 +10,14 @@ changes the cost and the pairs that may be missed, never whether a pair that mee
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from neardup.classes import dataclass
 from neardup.schema import Array, Ragged
 
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # times a small number: mixed into keys, it tells them apart

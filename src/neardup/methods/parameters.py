@@ -1,15 +1,18 @@
 """The parameters of a method as data: name, type, default and meaning.
 
 The meaning of a parameter is written once, in the docstring of the class: the line begins with the
-name of the parameter in double backquotes and a colon.
+name of the parameter in double backquotes and a colon. A threshold is an exact fraction, so that a
+pair exactly at the threshold passes on any machine.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
+import math
 import re
 from collections.abc import Collection
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from neardup.errors import SettingsError
@@ -98,3 +101,28 @@ def _is_weighted_field(pair: object) -> bool:
         return False
     name, weight = pair
     return isinstance(name, str) and isinstance(weight, int) and 0 < weight <= 1000
+
+
+MOST_DECIMALS = 6  # keeps inter · denominator inside 64 bits for sets of 10¹² features
+
+
+def moved(probability: float, by: float) -> float:
+    """A probability moved by so many log-odds, rounded down to the decimals of a threshold."""
+    steps: int = 10**MOST_DECIMALS
+    odds = probability / max(1 - probability, 1 / steps) * math.exp(by)
+    return max(math.floor(odds / (1 + odds) * steps), 1) / steps
+
+
+def threshold_fraction(threshold: float) -> Fraction:
+    """The decimal number as it was written, not its binary approximation: 0.8 is 4/5."""
+    try:
+        fraction = Fraction(str(threshold))
+    except ValueError:  # nan, inf, not a number at all
+        fraction = Fraction(0)
+    if not 0 < fraction <= 1 or 10**MOST_DECIMALS % fraction.denominator:
+        raise SettingsError(
+            f"threshold is {threshold}; expected a number above 0 and up to 1 "
+            f"with at most {MOST_DECIMALS} decimals.",
+            hint="0.8 finds copies with small edits, 0.5 also revised versions.",
+        )
+    return fraction

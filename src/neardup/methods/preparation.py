@@ -7,13 +7,12 @@ other evidence has this form by design; a set of four features equals it by acci
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
+from neardup.classes import dataclass
 from neardup.methods.base import TOO_SHORT, Prepared
 from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text

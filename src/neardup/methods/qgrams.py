@@ -40,9 +40,8 @@ from neardup.methods.meeting import (
     SharedWindow,
 )
 from neardup.methods.overlap import own_set_keys, rare_set_keys, set_scores, whole_set_score
-from neardup.methods.parameters import require, require_one_of
+from neardup.methods.parameters import require, require_one_of, threshold_fraction
 from neardup.methods.preparation import no_keys, prepared, read_words
-from neardup.methods.thresholds import threshold_fraction
 from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text
 

@@ -47,7 +47,7 @@ from neardup.methods.base import Comparisons, Method, Prepared, Scores, Unweighe
 from neardup.methods.meeting import Meeting, by_keys
 from neardup.methods.minhash import Bands, multipliers
 from neardup.methods.overlap import agreeing
-from neardup.methods.parameters import require, require_one_of
+from neardup.methods.parameters import require, require_one_of, threshold_fraction
 from neardup.methods.preparation import (
     evidence_digests,
     no_keys,
@@ -55,7 +55,6 @@ from neardup.methods.preparation import (
     read_words,
     replaced,
 )
-from neardup.methods.thresholds import threshold_fraction
 from neardup.methods.weighted_sets import LEAST, TEMPLATES
 from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text
@@ -189,12 +188,13 @@ class Raregrams(Method):
         unweighed = prepared(reading, samples, *no_keys(samples), short, digested=False)
         return Unweighed(unweighed, counted)
 
-    def weigh(self, prepared: Prepared, artefacts: Artefacts) -> Prepared:
+    def weigh(self, prepared: Prepared, artefacts: Artefacts, *, closed: bool = False) -> Prepared:
         table, short = artefacts["frequencies"], prepared.too_short
         assert isinstance(table, Frequencies)
         evidence = prepared.evidence
         weigh_in_place(evidence, table)
-        keys, probes = gram_keys(evidence, refuse=self.templates == "refuse")
+        lone_keys = 0 if closed else LONE_KEYS
+        keys, probes = gram_keys(evidence, lone_keys, refuse=self.templates == "refuse")
         if short.any():
             keys, probes = replaced(keys, short, prepared.keys), np.where(short, 1, probes)
         return replace(
@@ -250,7 +250,8 @@ def _without(samples: Ragged, ignored: Array) -> Ragged:
 def weigh_in_place(samples: Ragged, table: Frequencies) -> None:
     """Adds the weight and the class of each gram."""
     weights = table.derived("raregrams", lambda: weight_of_count(table))
-    _native.weigh_grams(samples.values, samples.offsets, table.counts, weights)
+    counts = table.counts
+    _native.weigh_grams(samples.values, samples.offsets, counts.low, counts.high, weights)
 
 
 def weight_of_count(table: Frequencies) -> npt.NDArray[np.uint32]:
@@ -264,7 +265,7 @@ def weight_of_count(table: Frequencies) -> npt.NDArray[np.uint32]:
     return np.asarray(weights << np.uint32(2) | classes)
 
 
-def gram_keys(evidence: Ragged, *, refuse: bool) -> tuple[Ragged, Array]:
+def gram_keys(evidence: Ragged, lone_keys: int, *, refuse: bool) -> tuple[Ragged, Array]:
     """The keys of each document, and with how many of them it looks. Where templates are refused,
     a document with much text of its own does not look with its bands."""
     own = OWN_GRAMS if refuse else SAMPLE * SAMPLE
@@ -272,7 +273,7 @@ def gram_keys(evidence: Ragged, *, refuse: bool) -> tuple[Ragged, Array]:
         evidence.values,
         evidence.offsets,
         RARE_KEYS,
-        LONE_KEYS,
+        lone_keys,
         *BANDS,
         FEWEST,
         own,

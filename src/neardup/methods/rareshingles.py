@@ -33,14 +33,14 @@ from neardup.artefacts.boilerplate import (
     checked,
     ignored,
 )
-from neardup.artefacts.frequencies import MOST_COUNT, Frequencies, FrequencyNeed, Grams
+from neardup.artefacts.frequencies import Frequencies, FrequencyNeed, Grams
+from neardup.artefacts.slot_counts import MOST_COUNT
 from neardup.methods import weighted_sets
 from neardup.methods.base import Method, Prepared, RareEntries, Scores
 from neardup.methods.meeting import Meeting, Rarity, by_rare_prefix
 from neardup.methods.overlap import NO_COUNTS, agreeing
-from neardup.methods.parameters import require, require_one_of
+from neardup.methods.parameters import require, require_one_of, threshold_fraction
 from neardup.methods.preparation import least_features, no_keys, prepared, read_words
-from neardup.methods.thresholds import threshold_fraction
 from neardup.methods.weighted_sets import (
     COMMON,
     LEAST,

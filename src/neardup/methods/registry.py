@@ -10,12 +10,10 @@ would have two names.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import importlib
 import json
 import re
 import shlex
-import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -91,6 +89,8 @@ def _other(name: str) -> str:
     same = [method for method in names() if plain(method) == plain(name)]
     if not same and (hint := other_name(name)):
         return hint
+    import difflib
+
     near = same or difflib.get_close_matches(name.lower(), names(), 1)
     return f"did you mean {near[0]!r}?" if near else f"methods are {', '.join(names())}."
 
@@ -150,7 +150,9 @@ def _values(cls: type[Any], parameters: dict[str, Any], where: str, current: Any
     """Checked values by field; nested options start from ``current`` if it has them."""
     fields = {field.name: field for field in dataclasses.fields(cls)}
     values = {}
-    for key, value in canonical(cls, parameters).items():
+    if not ALIASES.keys().isdisjoint(parameters):
+        parameters = canonical(cls, parameters)
+    for key, value in parameters.items():
         if key not in fields:
             raise SettingsError(
                 f"{where} has no parameter {key!r}.", hint=_instead(key, fields, where)
@@ -180,6 +182,8 @@ def elsewhere(parameter: str) -> str | None:
 
 
 def _instead(key: str, there: Iterable[str], where: str) -> str:
+    import difflib
+
     if key != "threshold" and where in METHODS and (other := elsewhere(key)):
         return other
     if near := difflib.get_close_matches(key, there, 1):
@@ -251,6 +255,8 @@ def parse_assignments(assignments: Iterable[str], where: str = "--set") -> dict[
 def toml_value(written: str) -> Any:
     """A TOML value (3, 0.5, true, "x", ["a", "b"]) if it can be read as one, else the string
     itself."""
+    import tomllib
+
     try:
         read = tomllib.loads(f"value = {written}")
     except tomllib.TOMLDecodeError:

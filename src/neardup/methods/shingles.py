@@ -37,7 +37,8 @@ from neardup.artefacts.boilerplate import (
     checked,
     ignored,
 )
-from neardup.artefacts.frequencies import MOST_COUNT, Frequencies, FrequencyNeed, Grams
+from neardup.artefacts.frequencies import Frequencies, FrequencyNeed, Grams
+from neardup.artefacts.slot_counts import MOST_COUNT
 from neardup.errors import SettingsError
 from neardup.features.chunks import shingle_sets, united
 from neardup.methods import minhash, weighted_sets
@@ -50,9 +51,8 @@ from neardup.methods.overlap import (
     set_scores,
     whole_set_score,
 )
-from neardup.methods.parameters import require, require_one_of, weighted_fields
+from neardup.methods.parameters import require, require_one_of, threshold_fraction, weighted_fields
 from neardup.methods.preparation import field_texts, least_features, prepared, read_words
-from neardup.methods.thresholds import threshold_fraction
 from neardup.schema import Array, Ragged, offsets_of
 from neardup.text.text_options import Text
 from neardup.text.words import word_map

@@ -34,9 +34,8 @@ from neardup.methods.overlap import (
     set_scores,
     whole_set_score,
 )
-from neardup.methods.parameters import require
+from neardup.methods.parameters import require, threshold_fraction
 from neardup.methods.preparation import prepared, read_words
-from neardup.methods.thresholds import threshold_fraction
 from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text
 

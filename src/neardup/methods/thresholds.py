@@ -1,21 +1,18 @@
-"""Thresholds as users write them, as exact fractions, and as the values of a sweep.
+"""Thresholds that a collection chooses, and the thresholds of a sweep.
 
 A threshold is written as a number, or as ``auto`` if the collection is to choose it. With ``auto``,
 some methods calibrate themselves; for other methods, the consistency of groups or planted copies
 and decoys choose among ``CUTS`` (``engines/batch/threshold_choice.py``). A sweep varies the
 threshold of a method, or the distance of SimHash; one matching pass at the lowest threshold serves
-all higher ones. Thresholds are exact fractions, so that a pair exactly at the threshold passes on
-any machine.
+all higher ones.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, NamedTuple
 
+from neardup.classes import dataclass
 from neardup.errors import SettingsError
 from neardup.methods import registry
 from neardup.methods.base import Method
@@ -107,36 +104,6 @@ def _counts(method: Method) -> Swept:
 CUTS = tuple(round(0.05 * step, 2) for step in range(6, 20))
 
 
-def with_threshold(
-    cls: type[Any], parameters: dict[str, Any], threshold: float | str | None
-) -> dict[str, Any]:
-    """The parameters with the threshold added. A number is used as it is: the registry then turns
-    calibration off, unless ``calibrate`` is set too; in that case calibration starts from the
-    number."""
-    written = _written(parameters, threshold)
-    if written is None:
-        return parameters
-    if written != AUTO:
-        return {**parameters, "threshold": written}
-    if parameters.get("calibrate") is False:
-        raise SettingsError(
-            "threshold is 'auto', and calibrate is false.", hint="leave one of them out."
-        )
-    calibrate = {"calibrate": True} if calibrates_itself(cls) else {}
-    return {**{k: v for k, v in parameters.items() if k != "threshold"}, **calibrate}
-
-
-def asks_known_answers(
-    cls: type[Any], parameters: dict[str, Any], threshold: float | str | None
-) -> bool:
-    """Whether groups, or planted copies and decoys, are to choose the threshold."""
-    return _written(parameters, threshold) == AUTO and not calibrates_itself(cls)
-
-
-def _written(parameters: dict[str, Any], threshold: float | str | None) -> Any:
-    return parameters.get("threshold") if threshold is None else threshold
-
-
 def calibrates_itself(cls: type[Any]) -> bool:
     return "calibrate" in registry.parameter_names(cls)
 
@@ -149,28 +116,3 @@ def check_cuts(method: Method) -> None:
             f"threshold is 'auto', and {method.name} has no threshold to choose.",
             hint="leave it out, or take a method that scores by degrees, such as shingles.",
         )
-
-
-MOST_DECIMALS = 6  # keeps inter · denominator inside 64 bits for sets of 10¹² features
-
-
-def moved(probability: float, by: float) -> float:
-    """A probability moved by so many log-odds, rounded down to the decimals of a threshold."""
-    steps: int = 10**MOST_DECIMALS
-    odds = probability / max(1 - probability, 1 / steps) * math.exp(by)
-    return max(math.floor(odds / (1 + odds) * steps), 1) / steps
-
-
-def threshold_fraction(threshold: float) -> Fraction:
-    """The decimal number as it was written, not its binary approximation: 0.8 is 4/5."""
-    try:
-        fraction = Fraction(str(threshold))
-    except ValueError:  # nan, inf, not a number at all
-        fraction = Fraction(0)
-    if not 0 < fraction <= 1 or 10**MOST_DECIMALS % fraction.denominator:
-        raise SettingsError(
-            f"threshold is {threshold}; expected a number above 0 and up to 1 "
-            f"with at most {MOST_DECIMALS} decimals.",
-            hint="0.8 finds copies with small edits, 0.5 also revised versions.",
-        )
-    return fraction

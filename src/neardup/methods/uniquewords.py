@@ -34,9 +34,8 @@ from neardup.methods.overlap import (
     rare_set_keys,
     shared_needed,
 )
-from neardup.methods.parameters import require, require_one_of
+from neardup.methods.parameters import require, require_one_of, threshold_fraction
 from neardup.methods.preparation import SHORT_ENTRIES, prepared, read_words
-from neardup.methods.thresholds import threshold_fraction
 from neardup.schema import Array, Ragged, offsets_of
 from neardup.text.text_options import Text
 

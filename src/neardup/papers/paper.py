@@ -15,10 +15,11 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from neardup.classes import dataclass
 from neardup.errors import SettingsError
 
 FOLDER = Path(__file__).parent

@@ -11,21 +11,20 @@ after, and must add up. The input is not changed: the cleaned documents are an a
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Collection as Container
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup import _native
 from neardup.arguments import PassageArguments
-from neardup.documents import Collection, DocumentBatch, collect
+from neardup.documents import Collection, collect
 from neardup.documents.columns import Mask
 from neardup.documents.folder import FolderSource
 from neardup.documents.jsonl import JsonlSource
@@ -33,18 +32,20 @@ from neardup.documents.lists import ListSource
 from neardup.documents.lost import LostSource
 from neardup.documents.source import chunk_results
 from neardup.errors import ChangedError, ConservationError, SettingsError, UsageError
-from neardup.passages.passage_tables import CLASSES, Engine, Passages, merged, passages_of
-from neardup.passages.search import PassageSettings, Place, Workspace, search, settings_of
+from neardup.files import write_text
+from neardup.passages.cuts import Changed, Cuts, Cutting, Spans
+from neardup.passages.passage_class import CLASSES
+from neardup.passages.passage_settings import PassageSettings, settings_of
+from neardup.passages.passage_tables import Engine, Passages, merged, passages_of
+from neardup.passages.search import Place, Workspace, search
 from neardup.progress import Progress
 from neardup.runs.application import APPLIED
 from neardup.runs.checksums import digests_of, file_digest, write_checksums
-from neardup.runs.filled_sources import Fills, filled_source
+from neardup.runs.filled_sources import DottedName, Fills, filled_source
 from neardup.runs.result import Result
 from neardup.runs.run_folder import APPLIED as FOLDER
-from neardup.runs.run_folder import write_table, write_text
+from neardup.runs.run_folder import write_table
 from neardup.settings import worker_count
-from neardup.text.text_options import Text
-from neardup.text.words import buffers
 from neardup.wording import many
 
 USUAL = tuple(name for name in CLASSES if name != "quotation")
@@ -86,79 +87,6 @@ class Cleaning:
                 )
 
 
-@dataclass
-class _Changed:
-    """A document that gets another text, or marks."""
-
-    number: int
-    before: int  # characters
-    after: int
-    spans: list[tuple[int, int]]
-    words: int = 0  # that are left
-
-
-Spans = dict[int, list[tuple[int, int]]]  # of documents, by number, in their order
-
-
-class Cuts(NamedTuple):
-    """Documents that are changed; ``texts`` has what is left of them, if that was asked for."""
-
-    changed: list[_Changed]
-    texts: list[str]
-    untouched: list[str]  # ids of pages, whose text has no place to be written to
-
-
-@dataclass
-class Cutting:
-    """Cuts spans out of the documents that are read again."""
-
-    spans: Spans
-    annotate: bool
-    folders: Mapping[str, FolderSource]
-    with_texts: bool
-
-    def __post_init__(self) -> None:
-        self._numbers = np.array(list(self.spans), np.int64)
-
-    def numbers(self, begin: int, end: int) -> list[int]:
-        """The documents with spans, from ``begin`` to ``end``."""
-        chosen = slice(*np.searchsorted(self._numbers, (begin, end)))
-        numbers: list[int] = self._numbers[chosen].tolist()
-        return numbers
-
-    def part(self, begin: int, end: int) -> Cutting:
-        return replace(self, spans={n: self.spans[n] for n in self.numbers(begin, end)})
-
-    def __call__(self, first: int, batch: DocumentBatch) -> Cuts:
-        ids, texts = batch.records.column("id"), batch.records.column("text")
-        numbers = self.numbers(first, first + batch.records.num_rows)
-        writable = {n for n in numbers if self._is_writable(batch, n - first)}
-        cuts = self.cuts((n, texts[n - first].as_py()) for n in numbers if n in writable)
-        pages = [ids[n - first].as_py() for n in numbers if n not in writable]
-        return cuts._replace(untouched=pages)
-
-    def _is_writable(self, batch: DocumentBatch, row: int) -> bool:
-        """Whether a document of a folder is a text file: a page would have to be written as one."""
-        if (source := self.folders.get(batch.file)) is None:
-            return True
-        entry = source.entries[batch.records.column("row")[row].as_py() - 1]
-        return source.kind_of(entry) is None and not source.reads_xml(entry)
-
-    def cuts(self, documents: Iterable[tuple[int, str]]) -> Cuts:
-        changed, texts = [], []
-        for number, text in documents:
-            rest = self.rest(number, text)
-            changed.append(_Changed(number, len(text), len(rest), self.spans[number]))
-            texts.append(rest)
-        offsets = _native.word_hashes(*buffers(texts), Text().native())[1]
-        for each, count in zip(changed, np.diff(offsets).tolist(), strict=True):
-            each.words = count
-        return Cuts(changed, texts if self.with_texts else [], [])
-
-    def rest(self, number: int, text: str) -> str:
-        return text if self.annotate else without(text, self.spans[number])
-
-
 class _TextsAgain:
     """The new fields of documents, by position: their source is read again while it is written,
     so no text need be held."""
@@ -196,7 +124,7 @@ class Cleaned:
         self._fills = Fills(documents.total)
         self.then: Callable[[list[Path]], Result] | None = None  # a run over what is written
         self.result: Result | None = None
-        self.changed: list[_Changed] = []
+        self.changed: list[Changed] = []
         self.untouched: list[str] = []  # pages, whose text has no place to be written to
         sources = documents.collection.sources
         folders = {s.file: s for s in sources if isinstance(s, FolderSource)}
@@ -247,7 +175,7 @@ class Cleaned:
         if self.cleaning.annotate:
             spans = self._cutting.spans[number]
             return {"passages": [{"begin": begin, "end": end} for begin, end in spans]}
-        return {self.found.documents.settings.text: text}
+        return {DottedName(self.found.documents.settings.text): text}
 
     def _fills_of(self, i: int) -> Fills:
         """The new fields of a source."""
@@ -378,15 +306,6 @@ class Cleaned:
         from neardup.passages.passage_folder import save
 
         return save(self.found, Path(folder), self) / FIRST
-
-
-def without(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """The text without these spans, which are sorted and do not overlap."""
-    kept, at = [], 0
-    for begin, end in spans:
-        kept.append(text[at:begin])
-        at = end
-    return "".join([*kept, text[at:]])
 
 
 def check_formats(collection: Collection, *, annotate: bool) -> None:

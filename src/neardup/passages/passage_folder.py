@@ -15,7 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.draft import Draft
-from neardup.passages.passage_tables import CLASSES, Passages, context
+from neardup.files import write_text
+from neardup.passages.passage_class import CLASSES
+from neardup.passages.passage_tables import Passages, context
 from neardup.report.html_page import (
     Html,
     Share,
@@ -26,12 +28,11 @@ from neardup.report.html_page import (
     page,
     prose,
     table_html,
-    write_page,
 )
 from neardup.report.run_report import REPORT
 from neardup.runs.checksums import write_checksums
 from neardup.runs.history import Application
-from neardup.runs.run_folder import APPLIED, spare_applied, spare_inputs, write_table, write_text
+from neardup.runs.run_folder import APPLIED, spare_applied, spare_inputs, write_table
 from neardup.runs.run_info import PASSAGES, RUN
 
 FILES = ("passages.parquet", "occurrences.parquet", "rejected.jsonl", REPORT, RUN)
@@ -62,7 +63,7 @@ def write_tables(found: Passages, folder: Path) -> None:
     write_table(found.passages, folder / "passages.parquet")
     write_table(found.occurrences, folder / "occurrences.parquet")
     write_text(folder / "rejected.jsonl", _rejected(found))
-    write_page(folder / REPORT, report(found))
+    write_text(folder / REPORT, report(found))
     described = json.dumps(info_of(found), indent=2, ensure_ascii=False) + "\n"
     names = [file for file in FILES if file != RUN]
     write_checksums(folder, names, {RUN: described.encode()})

@@ -8,39 +8,26 @@ a copy was found.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, Unpack
+from typing import Any, Protocol, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from neardup import _native
 from neardup.arguments import PassageArguments
-from neardup.documents import Collection, DocumentBatch, collect
-from neardup.passages.search import (
-    UNITS,
-    Copied,
-    Found,
-    PassageSettings,
-    Place,
-    Span,
-    Workspace,
-    search,
-    settings_of,
-)
+from neardup.documents import Collection, collect
+from neardup.passages.excerpts import Excerpting, Gathered
+from neardup.passages.passage_class import CLASSES, Evidence, notices_in
+from neardup.passages.passage_settings import PassageSettings, settings_of
+from neardup.passages.search import Copied, Found, Place, Span, Workspace, search
 from neardup.progress import Progress
-from neardup.schema import Array, Ragged, string_column
-from neardup.text.text_options import Text
+from neardup.schema import Array, string_column
 from neardup.wording import many
 
-CLASSES = ("repetition", "quotation", "notice", "boilerplate", "template", "copied")
 PASSAGES = pa.schema(
     [
         pa.field("passage", pa.int64()),
@@ -72,55 +59,8 @@ OCCURRENCES = pa.schema(
         pa.field("similarity", pa.float64()),
     ]
 )
-LONGEST_TEXT = 20_000  # bytes of a passage that the table shows
-_LOOKED_AT = 8  # occurrences of a passage whose surroundings are examined
 _STANDING, _STANDING_SHARE = 10, 0.05  # documents of a source that repeat what is no content
 _EDGE = 0.25  # of a document, at its begin and end
-_NOTICES = (
-    *("copyright", "©", "(c) 19", "(c) 20", "all rights reserved", "license", "licence"),
-    *("warranty", "warranties", "terms of use", "terms of service", "privacy policy", "cookie"),
-    *("disclaimer", "unsubscribe", "alle rechte vorbehalten", "urheberrecht", "impressum"),
-    *("datenschutz", "nutzungsbedingungen", "droits réservés", "todos los derechos"),
-)
-_NOTICE_CHARACTERS = 2000  # at the begin of a passage, where its words are looked for
-_MARKS = (b">", b"|", b":")  # of quoted lines
-_QUOTE = '"“”„«»‹›「」『』'
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What decides on the class of a passage."""
-
-    documents: int
-    occurrences: int
-    edited: int
-    sources: int
-    source: str
-    of_source: int  # documents of that source
-    at_edge: int  # occurrences in the first or last quarter of their document
-    quoted: float  # share of the copies that were examined
-    notice: str | None
-    all_sources: int
-
-    def classified(self) -> tuple[str, str]:
-        """The class, and a sentence that says why."""
-        copies = self.occurrences - 1
-        where = f"in {many(self.documents, 'document')}"
-        if self.documents == 1:
-            return "repetition", f"{self.occurrences:,} times in one document"
-        if self.quoted >= 0.5:
-            return "quotation", f"{where}; {self.quoted:.0%} of its copies are marked as quoted"
-        if self.notice:
-            return "notice", f"{where}; it says {self.notice!r}"
-        if self.documents >= 3 and self.edited * 2 >= copies:
-            return "template", f"{where}; {self.edited:,} of {copies:,} copies fill it differently"
-        share = self.of_source / self.documents
-        if self.documents >= 3 and self.all_sources > 1 and share >= 0.8:
-            return "boilerplate", f"{where}; {self.of_source:,} of them are of {self.source}"
-        if self.documents >= 5 and self.at_edge >= 0.8 * self.occurrences:
-            at_edge = f"{self.at_edge:,} of {self.occurrences:,}"
-            return "boilerplate", f"{where}; {at_edge} times near the begin or the end"
-        return "copied", f"{where} of {many(self.sources, 'source')}"
 
 
 class Passages:
@@ -131,7 +71,7 @@ class Passages:
         reading."""
         self.found, self.unit = found, unit
         self.documents = found.documents
-        gathered = _Gathered(found, hold)
+        gathered = Gathered(found, hold)
         excerpting = Excerpting(found.places, unit, hold > 0)
         for part in found.again(excerpting):
             excerpting.hold = gathered.add(part)
@@ -358,7 +298,7 @@ class Passages:
         edited = np.bincount(self.number, self.similarity < 1, count).astype(np.int64).tolist()
         everywhere = len(self._source_codes[0])
         gathered = self._gathered
-        notices = _notices([gathered.texts[passage] for passage in self.kernel_ids.tolist()])
+        notices = notices_in([gathered.texts[passage] for passage in self.kernel_ids.tolist()])
         evidence = []
         for number, passage in enumerate(self.kernel_ids.tolist()):
             sources, source, of_source = self._sources[number]
@@ -377,16 +317,6 @@ class Passages:
                 )
             )
         return evidence
-
-
-def _notices(texts: list[str]) -> list[str | None]:
-    """The first words of a notice that each text has. One pass finds the few texts with any."""
-    starts = [text[:_NOTICE_CHARACTERS].lower() for text in texts]
-    some = pc.match_substring_regex(string_column(starts), "|".join(map(re.escape, _NOTICES)))
-    found: list[str | None] = [None] * len(texts)
-    for i in np.flatnonzero(some).tolist():
-        found[i] = next((words for words in _NOTICES if words in starts[i]), None)
-    return found
 
 
 class _Counts:
@@ -419,122 +349,11 @@ def merged(document: Array, spans: Array) -> list[tuple[int, int, int]]:
     return out
 
 
-class Excerpts(NamedTuple):
-    """What is taken from the texts of a batch: the span of each place, the text of each passage and
-    whether that is its original, and whether its first copies are marked as quotations."""
-
-    spans: Array  # of each place: bytes from and to, characters from and to
-    texts: dict[int, tuple[bool, str]]
-    quoted: dict[int, list[bool]]
-    held: dict[int, str]  # documents with copies, by number
-
-
-@dataclass
-class Excerpting:
-    """Takes them; ``hold`` is changed while batches are read."""
-
-    places: npt.NDArray[np.int64]
-    unit: str
-    hold: bool = False
-
-    def part(self, begin: int, end: int) -> Excerpting:
-        rows = slice(*np.searchsorted(self.places[:, Place.DOCUMENT], (begin, end)))
-        return replace(self, places=self.places[rows])
-
-    def __call__(self, first: int, batch: DocumentBatch) -> Excerpts:
-        numbers = first + np.arange(batch.records.num_rows + 1)
-        ends = np.searchsorted(self.places[:, Place.DOCUMENT], numbers)
-        places = self.places[ends[0] : ends[-1]]
-        texts = Ragged.of_strings(batch.records.column("text"))
-        begin, end = np.ascontiguousarray(
-            places[:, Place.BEGIN : Place.END + 1].astype(np.uint32).T
-        )
-        counts = (ends - ends[0]).astype(np.int64)
-        found = _native.text_spans(
-            *(texts.values, texts.offsets, Text().native(), begin, end, counts),
-            UNITS.index(self.unit),
-        )
-        excerpts = Excerpts(found.reshape(-1, Span.COUNT), {}, {}, {})
-        data = memoryview(texts.values.data)
-        for (passage, document, _, _, copy), (at, until, _, _) in zip(
-            places.tolist(), excerpts.spans.tolist(), strict=True
-        ):
-            if at >= 0:
-                whole = data[texts.offsets[document - first] : texts.offsets[document - first + 1]]
-                _excerpt(excerpts, passage, copy < 0, whole, at, until)
-        if self.hold:
-            for number in np.unique(places[places[:, Place.COPY] >= 0, Place.DOCUMENT]).tolist():
-                text = texts[number - first].tobytes()
-                excerpts.held[number] = text.decode("utf-8", "surrogatepass")
-        return excerpts
-
-
-def _excerpt(
-    out: Excerpts, passage: int, original: bool, text: memoryview, begin: int, end: int
-) -> None:
-    if original or passage not in out.texts:
-        part = bytes(text[begin : min(end, begin + LONGEST_TEXT)])
-        out.texts[passage] = original, part.decode("utf-8", "ignore").strip()
-    if not original and len(quoted := out.quoted.setdefault(passage, [])) < _LOOKED_AT:
-        inside = bytes(text[begin : min(end, begin + 2000)])
-        before, after = bytes(text[max(0, begin - 40) : begin]), bytes(text[end : end + 8])
-        quoted.append(is_quoted(before, inside, after))
-
-
-class _Gathered:
-    """The excerpts of all batches, in the order of reading."""
-
-    def __init__(self, found: Found, hold: int) -> None:
-        self._room = hold
-        self.held: dict[int, str] = {}  # texts that have copies, by number
-        self._parts: list[Array] = [np.empty((0, Span.COUNT), np.int64)]
-        count = int(found.places[:, Place.PASSAGE].max()) + 1 if len(found.places) else 0
-        self.texts: dict[int, str] = {}
-        self.quoted, self.examined = np.zeros(count, np.int64), np.zeros(count, np.int64)
-
-    def spans(self) -> npt.NDArray[np.int64]:
-        return np.concatenate(self._parts)
-
-    def add(self, part: Excerpts) -> bool:
-        """Returns whether more texts are to be held."""
-        self._parts.append(part.spans)
-        for passage, (original, text) in part.texts.items():
-            if original or passage not in self.texts:
-                self.texts[passage] = text
-        for passage, marks in part.quoted.items():
-            first = marks[: _LOOKED_AT - int(self.examined[passage])]
-            self.examined[passage] += len(first)
-            self.quoted[passage] += sum(first)
-        if self._room:
-            self.held |= part.held
-            self._room -= sum(map(len, part.held.values()))
-            if self._room <= 0:  # then all of them are read again
-                self._room, self.held = 0, {}
-        return self._room > 0
-
-
-def is_quoted(before: bytes, inside: bytes, after: bytes) -> bool:
-    """Between quotation marks, or in lines that mail programs mark with ``>`` or ``|``."""
-    if any(mark in before or mark in inside for mark in _MARKS):
-        line = before.rpartition(b"\n")[2].lstrip()
-        lines = [b"%b%b" % (line, inside.partition(b"\n")[0]), *inside.split(b"\n")[1:]]
-        full = [each.lstrip() for each in lines if each.strip()]
-        if sum(each.startswith(_MARKS) for each in full) * 2 > len(full):
-            return True
-    left = before.decode("utf-8", "ignore").rstrip()
-    right = after.decode("utf-8", "ignore").lstrip(" .,!?")
-    text = inside.decode("utf-8", "ignore").strip()
-    opened = left[-1:] in _QUOTE or text[:1] in _QUOTE
-    return bool(opened and (left[-1:] + text[:1]).strip()) and (
-        (bool(right[:1]) and right[:1] in _QUOTE) or (bool(text) and text[-1] in _QUOTE)
-    )
-
-
 def passages(documents: Any, **settings: Unpack[PassageArguments]) -> Passages:
     """Find every passage that occurs more than once in the documents.
 
     ``documents``: those of ``neardup.dedup``. ``settings`` are the fields of
-    ``neardup.passages.search.PassageSettings``: ``min_words``, ``unit``, ``gap`` …
+    ``neardup.passages.passage_settings.PassageSettings``: ``min_words``, ``unit``, ``gap`` …
     """
     return passages_of(collect(documents), settings_of(dict(settings)))
 

@@ -15,7 +15,6 @@ thousands of documents share says nothing about where the text comes from.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,194 +24,26 @@ from typing import Any, NamedTuple, Protocol, TypeGuard, Unpack
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from neardup import _native
 from neardup.arguments import PassageArguments
 from neardup.documents import Collection, Columns, DocumentBatch, Rejected, collect
 from neardup.documents.source import chunk_results
 from neardup.errors import ColumnError, SettingsError, UsageError
-from neardup.passages.search import (
-    Copied,
-    PassageSettings,
-    Span,
-    mostly_rejected,
-    settings_of,
-    words_in,
-    words_of,
-)
+from neardup.passages.passage_settings import PassageSettings, settings_of
+from neardup.passages.search import Copied, Span, words_in, words_of
+from neardup.passages.traces import Hit, Part, Trace, Traces, union_of
 from neardup.progress import Progress, Silent
 from neardup.runs.rejections import Reading
 from neardup.schema import Array, Ragged
 from neardup.settings import worker_count
 from neardup.text.text_options import Text
-from neardup.wording import many
 
 MIN_WORDS, GRAM = 8, 4
 ANCHOR, ANCHOR_WINDOW = 6, 3  # part of stored passage indexes
 _TEXT = Text().native()
 _SOURCES = 1000  # of an index whose texts are held at once
 _PLACES = 1000  # of a gram in the traced documents: all but hostile ones
-CONTAMINATION = pa.schema(
-    [
-        pa.field("id", pa.large_string()),
-        pa.field("file", pa.large_string()),
-        pa.field("row", pa.int64()),
-        pa.field("characters", pa.int64()),
-        pa.field("coverage", pa.float64()),
-        pa.field("weighted", pa.float64()),
-        pa.field("documents", pa.int64()),
-        pa.field("longest_words", pa.int64()),
-        pa.field("source", pa.large_string()),
-        pa.field("source_coverage", pa.float64()),
-    ]
-)
-
-
-class Hit(NamedTuple):
-    """A copy: words and characters of the traced document, and the place in the source."""
-
-    source: int  # number of the document in the collection
-    id: str
-    word_begin: int
-    word_end: int
-    begin: int
-    end: int
-    source_begin: int
-    source_end: int
-    matched: int
-    longer: int
-    text: str
-
-
-@dataclass(frozen=True)
-class Part:
-    """A part of a traced document and where it comes from; places are characters."""
-
-    begin: int
-    end: int
-    source: str
-    source_begin: int
-    source_end: int
-    similarity: float
-    text: str
-    also_in: int
-
-    def to_dict(self) -> dict[str, Any]:
-        return dict(self.__dict__)
-
-
-@dataclass
-class Trace:
-    """One document: its parts in order, and how much of it they cover."""
-
-    id: str
-    file: str
-    row: int
-    text: str
-    hits: list[Hit] = field(default_factory=list)
-    parts: list[Part] = field(default_factory=list)
-    collection: int = 0  # documents
-    longest_words: int = 0
-    weighted: float = 0.0
-
-    @property
-    def covered(self) -> int:
-        return sum(end - begin for begin, end in _union((p.begin, p.end) for p in self.parts))
-
-    @property
-    def coverage(self) -> float:
-        return self.covered / len(self.text) if self.text else 0.0
-
-    def sources(self) -> list[tuple[str, int, float]]:
-        """Each source with its parts and its share of the document, the largest share first."""
-        by_source: dict[str, list[Part]] = {}
-        for part in self.parts:
-            by_source.setdefault(part.source, []).append(part)
-        shares = [
-            (name, len(some), sum(p.end - p.begin for p in some) / max(1, len(self.text)))
-            for name, some in by_source.items()
-        ]
-        return sorted(shares, key=lambda each: (-each[2], each[0]))
-
-    def sentence(self) -> str:
-        if not self.text.strip():
-            return f"{self.id} is empty"
-        sources = many(len(self.sources()), "source")
-        passages = many(len(self.parts), "passage")
-        return f"{100 * self.coverage:.1f} % of {self.id} stands in {sources} ({passages})"
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "id": self.id,
-            "file": self.file,
-            "row": self.row,
-            "characters": len(self.text),
-            "coverage": round(self.coverage, 4),
-            "weighted": round(self.weighted, 4),
-            "sources": [
-                {"source": name, "passages": count, "share": round(share, 4)}
-                for name, count, share in self.sources()
-            ],
-            "passages": [part.to_dict() for part in self.parts],
-        }
-
-    def to_html(self) -> str:
-        from neardup.passages.trace_page import trace_page
-
-        return trace_page([self])
-
-
-def _union(spans: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:
-    out: list[tuple[int, int]] = []
-    for begin, end in sorted(spans):
-        if out and begin <= out[-1][1]:
-            out[-1] = (out[-1][0], max(out[-1][1], end))
-        else:
-            out.append((begin, end))
-    return out
-
-
-class Traces(list[Trace]):
-    """The traced documents, in their order; ``rejected`` have no text to trace, ``unread`` are
-    documents of the collection that are no sources because they cannot be read."""
-
-    def __init__(self, reading: Reading) -> None:
-        super().__init__()
-        self.rejected: list[Rejected] = []
-        self.unread: list[Rejected] = []
-        self._read: Counter[str] = Counter()  # documents of each file of the collection
-        self._reading = reading
-
-    def mostly_rejected(self) -> list[dict[str, Any]]:
-        own = mostly_rejected(self.rejected, ((each.file, 1) for each in self), self._reading)
-        return own + mostly_rejected(self.unread, self._read.items(), self._reading)
-
-    def tally(self, file: str, documents: int, rejected: Sequence[Rejected]) -> None:
-        """Counts documents of the collection."""
-        self._read[file] += documents
-        self.unread += rejected
-
-    def contamination(self) -> pa.Table:
-        """How much of each document stands in the collection; ``weighted`` by rarity."""
-        rows = []
-        for trace in self:
-            best = trace.sources()[:1]
-            rows.append(
-                {
-                    "id": trace.id,
-                    "file": trace.file,
-                    "row": trace.row,
-                    "characters": len(trace.text),
-                    "coverage": trace.coverage,
-                    "weighted": trace.weighted,
-                    "documents": len({hit.source for hit in trace.hits}),
-                    "longest_words": trace.longest_words,
-                    "source": best[0][0] if best else None,
-                    "source_coverage": best[0][2] if best else 0.0,
-                }
-            )
-        return pa.Table.from_pylist(rows, schema=CONTAMINATION)
 
 
 class Source(NamedTuple):
@@ -481,7 +312,7 @@ def _choose(each: Trace, least: int) -> None:
         by_source.setdefault(hit.source, []).append(hit)
     count = np.zeros(size + 1, np.int64)  # documents of the collection that have each word
     for some in by_source.values():
-        for begin, end in _union((h.word_begin, h.word_end) for h in some):
+        for begin, end in union_of((h.word_begin, h.word_end) for h in some):
             count[begin:end] += 1
     each.longest_words = max(hit.matched for hit in each.hits)
     taken = np.zeros(size, np.bool_)
@@ -502,7 +333,7 @@ def _choose(each: Trace, least: int) -> None:
 
 
 def _gain(hits: Sequence[Hit], taken: npt.NDArray[np.bool_]) -> int:
-    spans = _union((h.word_begin, h.word_end) for h in hits)
+    spans = union_of((h.word_begin, h.word_end) for h in hits)
     return sum(end - begin - int(taken[begin:end].sum()) for begin, end in spans)
 
 

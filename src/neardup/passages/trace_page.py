@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from neardup.passages.provenance import Part, Trace
+from neardup.passages.traces import Part, Trace
 from neardup.report.html_page import Cell, Html, Table, card, html, name, page, prose, table_html
 
 COLOURS = 7

@@ -7,11 +7,10 @@ readable. A count that is not zero is always seen. The numbers stand beside ever
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from neardup.report.figures import rect, rule, text, titled
+from neardup.classes import dataclass
 from neardup.report.html_page import Html, html
 
 LEAST = 0.4  # percent: what is not nothing must be seen
@@ -19,6 +18,27 @@ TOP, HEIGHT, FOOT = 44, 150, 22  # pixels of a histogram
 TALLEST = 3.0  # times the next: beyond, the tallest bar is broken
 TICKS = 6  # times that are written below arrivals
 HOUR, DAY = 3_600_000, 86_400_000  # milliseconds, in which units of time are counted
+
+
+def text(x: float, y: float, written: str, css: str = "") -> str:
+    kind = f' class="{css}"' if css else ""
+    return f'<text{kind} x="{x:.2f}%" y="{y:.1f}">{html(written)}</text>'
+
+
+def rule(css: str, x1: float, x2: float, y1: float, y2: float) -> str:
+    return f'<line class="{css}" x1="{x1:.2f}%" x2="{x2:.2f}%" y1="{y1:.1f}" y2="{y2:.1f}"/>'
+
+
+def rect(css: str, x: float, width: float, y: float, height: float, more: str = "") -> str:
+    """``more`` is what the element holds: its title."""
+    return (
+        f'<rect class="{css}" x="{x:.2f}%" width="{width:.2f}%" y="{y:.1f}" height="{height:.1f}"'
+        + (f">{more}</rect>" if more else "/>")
+    )
+
+
+def titled(text: str) -> str:
+    return f"<title>{html(text)}</title>" if text else ""
 
 
 def bar(part: float, whole: float, css: str = "aside") -> Html:

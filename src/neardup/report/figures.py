@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
+from neardup.report.bars import rect, rule, text, titled
 from neardup.report.html_page import Html, html
 
 WIDE, NARROW = 736, 300  # pixels of a panel that is alone, and of one among several
@@ -186,30 +187,6 @@ class _Frame:
             y = bottom + self.foot + LINE + 4
             drawn.append(text((left + RIGHT) / 2, y, self.x.label))
         return "".join(drawn)
-
-
-def text(x: float, y: float, written: str, css: str = "") -> str:
-    return f'<text{_css(css)} x="{x:.2f}%" y="{y:.1f}">{html(written)}</text>'
-
-
-def rule(css: str, x1: float, x2: float, y1: float, y2: float) -> str:
-    return f'<line{_css(css)} x1="{x1:.2f}%" x2="{x2:.2f}%" y1="{y1:.1f}" y2="{y2:.1f}"/>'
-
-
-def rect(css: str, x: float, width: float, y: float, height: float, more: str = "") -> str:
-    """``more`` is what the element holds: its title."""
-    return (
-        f'<rect{_css(css)} x="{x:.2f}%" width="{width:.2f}%" y="{y:.1f}" height="{height:.1f}"'
-        + (f">{more}</rect>" if more else "/>")
-    )
-
-
-def _css(css: str) -> str:
-    return f' class="{css}"' if css else ""
-
-
-def titled(text: str) -> str:
-    return f"<title>{html(text)}</title>" if text else ""
 
 
 def colour(number: int) -> str:

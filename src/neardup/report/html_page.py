@@ -12,12 +12,11 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from neardup.files import whole_file
+from neardup.classes import dataclass
 from neardup.wording import LONGEST_NAME, shortened, visible
 
 LONGEST_PATH = 40
@@ -83,12 +82,6 @@ def page(title: str, parts: Iterable[str], *styles: str) -> str:
         f"<title>{html(title)}</title><style>{look}</style></head><body><main>"
         f"{body}\n</main></body></html>\n"
     )
-
-
-def write_page(path: Path, text: str) -> None:
-    """The file appears only when it is whole."""
-    with whole_file(path) as part:
-        part.write_text(text, "utf-8")
 
 
 def card(title: str, *parts: str, anchor: str = "") -> Html:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import functools
 import re
 import shlex
-from dataclasses import dataclass, fields
+from dataclasses import fields
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
+from neardup.classes import dataclass
 from neardup.decisions.kinds import kind_phrase
 from neardup.report.bars import bar
 from neardup.report.html_page import (
@@ -34,9 +36,8 @@ from neardup.report.html_page import (
 )
 from neardup.report.run_view import Run, Texts, cluster_numbers
 from neardup.report.side_by_side import fragment
-from neardup.schema import Array
 from neardup.text.alignment import align
-from neardup.wording import many, shortened
+from neardup.wording import many, score_text, shortened
 
 MOST = 50
 
@@ -159,15 +160,6 @@ class Shown:
     def of(cls, row: dict[str, Any]) -> Shown:
         return cls(**{field.name: row[field.name] for field in fields(cls)})
 
-    @property
-    def said(self) -> str:
-        """Why, and what sort of duplicate it is."""
-        text = f"Why: {shortened(self.reason)}."
-        if self.kind is None:
-            return text
-        kind = kind_phrase(self.kind, self.direction)
-        return f"{text} Kind: {kind}, confidence {self.confidence or 0:.2f}."
-
     @functools.cached_property
     def compare_command(self) -> str | None:
         """To be pasted where the report lies; None for ids that nobody can type."""
@@ -197,7 +189,7 @@ def weakest_pairs(run: Run, pairs: list[Shown], texts: Texts) -> Html:
         text = f"The first {len(pairs)} of {run.counts.duplicates:,}. {text}"
     items = [
         _item(
-            f"{number}. score {pair.score:.4f}, {pair.kind or 'not classified'}",
+            f"{number}. score {score_text(pair.score, pair.kind)}, {pair.kind or 'not classified'}",
             f"{_called(pair.id, texts)}, a duplicate of {_called(pair.kept_id, texts)}",
             side_by_side(pair, texts),
             first=number == 1,
@@ -227,9 +219,13 @@ def _item(summary: str, ids: str, content: str, *, first: bool) -> str:
 
 def side_by_side(pair: Shown, texts: Texts) -> str:
     """The kept document on the left, the duplicate on the right; then the command for all of it."""
+    why = f"Why: {shortened(pair.reason)}."
+    if pair.kind is not None:
+        kind = kind_phrase(pair.kind, pair.direction)
+        why += f" Kind: {kind}, confidence {pair.confidence or 0:.2f}."
     command = pair.compare_command
     shown = f" All of it: <code>{html(command)}</code>" if command else ""
-    more = f"<p class=more>{html(pair.said)}{shown}</p>"
+    more = f"<p class=more>{html(why)}{shown}</p>"
     if texts.fault:
         return more
     kept, aside = texts.texts.get(pair.kept_id), texts.texts.get(pair.id)
@@ -253,6 +249,10 @@ CLUSTERS = {
 }
 CONNECTED = "A cluster is all documents that are connected by pairs, directly or through others."
 SIZES = (2, 3, 4, 5, 6, 11, 21, 51, 101, 1001, 10001, 100001)
+RANGES = [
+    f"{low:,}" if high == low + 1 else f"{low:,} to {high - 1:,}" for low, high in pairwise(SIZES)
+]
+RANGES.append(f"{SIZES[-1]:,} or more")
 
 
 class Cluster(NamedTuple):
@@ -264,31 +264,22 @@ class Cluster(NamedTuple):
 
 
 def largest(run: Run) -> list[Cluster]:
-    table = run.result.clusters
+    table, decisions, groups = run.result.clusters, run.result.decisions, run.grouped[1]
     size = np.asarray(table["size"], dtype=np.int64)
     chosen = np.argsort(-size, kind="stable")[:MOST_CLUSTERS]
-    numbers = table["cluster"].take(pa.array(chosen))
-    decisions = run.result.decisions
-    where = pc.is_in(decisions["cluster"], numbers.combine_chunks())
-    positions = np.flatnonzero(np.asarray(where))
-    of = cluster_numbers(decisions)[positions]
+    numbers = cluster_numbers(decisions)
+    kept = np.asarray(pc.equal(decisions["decision"], schema.KEPT))
+    score = np.where(kept, -1.0, np.asarray(decisions["score"].fill_null(0.0)))
     clusters = []
-    for i, number in zip(chosen, numbers.to_pylist(), strict=True):
-        members = _members(run, positions[of == number])
+    for i, number in zip(chosen, table["cluster"].take(pa.array(chosen)).to_pylist(), strict=True):
+        rows = np.flatnonzero(numbers == number)
+        rows = rows[np.argsort(score[rows], kind="stable")[:MOST_MEMBERS]]
+        members: list[dict[str, Any]] = decisions.take(pa.array(rows)).to_pylist()
+        for row, code in zip(members, groups.codes[rows], strict=True):
+            row["group"] = groups.names[code] if code >= 0 else None
         aside = (row for row in members if row["decision"] == schema.DUPLICATE)
         clusters.append(Cluster(int(size[i]), members, next(map(Shown.of, aside), None)))
     return clusters
-
-
-def _members(run: Run, rows: Array) -> list[dict[str, Any]]:
-    part = run.result.decisions.take(pa.array(rows))
-    kept = np.asarray(pc.equal(part["decision"], schema.KEPT))
-    score = np.where(kept, -1.0, np.asarray(part["score"].fill_null(0.0)))
-    first = np.argsort(score, kind="stable")[:MOST_MEMBERS]
-    found: list[dict[str, Any]] = part.take(pa.array(first)).to_pylist()
-    groups = run.grouped[1]
-    named = [groups.names[code] if code >= 0 else None for code in groups.codes[rows[first]]]
-    return [{**row, "group": group} for row, group in zip(found, named, strict=True)]
 
 
 def sizes(run: Run) -> Html:
@@ -300,7 +291,7 @@ def sizes(run: Run) -> Html:
     documents = np.bincount(np.maximum(place, 0), weights=size, minlength=len(SIZES)).astype(int)
     most = int(documents.max())
     rows: list[tuple[Cell, ...]] = [
-        (_range(i), int(clusters[i]), int(documents[i]), bar(int(documents[i]), most, "pairs"))
+        (RANGES[i], int(clusters[i]), int(documents[i]), bar(int(documents[i]), most, "pairs"))
         for i in range(len(SIZES))
         if clusters[i]
     ]
@@ -310,14 +301,6 @@ def sizes(run: Run) -> Html:
     )
     table = Table(("documents in a cluster", "clusters", "documents in them", ""), rows)
     return card("Cluster sizes", text, table_html(table), anchor="sizes")
-
-
-def _range(i: int) -> str:
-    low = SIZES[i]
-    if i == len(SIZES) - 1:
-        return f"{low:,} or more"
-    high = SIZES[i + 1] - 1
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def largest_clusters(run: Run, clusters: list[Cluster], texts: Texts) -> Html:
@@ -339,7 +322,18 @@ def largest_clusters(run: Run, clusters: list[Cluster], texts: Texts) -> Html:
 def _cluster(run: Run, number: int, cluster: Cluster, texts: Texts) -> str:
     kept = [i for i, row in enumerate(cluster.members) if row["decision"] == schema.KEPT]
     first = cluster.members[0]
-    rows = [_member(row, texts, run.result.path_of(row)) for row in cluster.members]
+    rows: list[tuple[Cell, ...]] = [
+        (
+            _called(row["id"], texts),
+            "kept" if i in kept else "duplicate",
+            name(row["group"], 40),
+            name(texts.dates.get(row["id"]), 40),
+            None if i in kept else float(row["score"]),
+            "" if i in kept else row["kind"] or "not classified",
+            place(row["file"], row["row"], run.result.path_of(row)),
+        )
+        for i, row in enumerate(cluster.members)
+    ]
     header = ("document", "", run.grouped[0], "date", "score", "kind", "where")
     more = cluster.size - len(rows)
     rest = f"<p>… and {more:,} more, in decisions.parquet.</p>" if more > 0 else ""
@@ -349,17 +343,4 @@ def _cluster(run: Run, number: int, cluster: Cluster, texts: Texts) -> str:
         f"kept: {_called(first['id'] if 0 in kept else first['kept_id'], texts)}",
         f"{table_html(Table(header, rows, marked=kept))}{rest}{pair}",
         first=number == 1,
-    )
-
-
-def _member(row: dict[str, Any], texts: Texts, path: str | None) -> tuple[Cell, ...]:
-    kept = row["decision"] == schema.KEPT
-    return (
-        _called(row["id"], texts),
-        "kept" if kept else "duplicate",
-        name(row["group"], 40),
-        name(texts.dates.get(row["id"]), 40),
-        None if kept else float(row["score"]),
-        "" if kept else row["kind"] or "not classified",
-        place(row["file"], row["row"], path),
     )

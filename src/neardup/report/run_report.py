@@ -7,10 +7,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.report.bars import Piece, bar, stacked
+from neardup.artefacts.calibration import below_threshold, expected_of, origin_of
+from neardup.report.bars import Bin, Piece, bar, histogram, scale, stacked
 from neardup.report.html_page import (
     WARNING,
     Cell,
@@ -26,7 +28,6 @@ from neardup.report.html_page import (
     prose,
     table_html,
 )
-from neardup.report.run_figures import by_kind, by_source, scores
 from neardup.report.run_lists import (
     Shown,
     duplicates,
@@ -38,8 +39,9 @@ from neardup.report.run_lists import (
     weakest,
     weakest_pairs,
 )
-from neardup.report.run_view import Run, column_values, read_texts
+from neardup.report.run_view import Run, by_kind, by_source, column_values, read_texts
 from neardup.runs.result import Result
+from neardup.schema import Array
 from neardup.wording import many, shortened
 
 INPUTS_NAMED = 3
@@ -162,6 +164,71 @@ def accounts(run: Run) -> Html:
     )
 
 
+STEPS = 20  # bins from 0 to 1; those below the first score are left out
+
+
+def scores(run: Run) -> Html:
+    """Of all verified pairs where they are listed, else of those that decided."""
+    what = "pair" if run.result.pairs_complete else "duplicate"
+    listed = run.result.pairs if run.result.pairs_complete else run.result.duplicates
+    score = np.asarray(listed["score"], dtype=np.float64)
+    if not len(score):
+        return card("Scores", prose("There are no pairs to show."), anchor="scores")
+    text = [
+        f"{many(len(score), what)}, by the similarity of the two documents: 0 means nothing in "
+        "common, 1 means equal.",
+        _threshold(run, score),
+    ]
+    if refused := run.info.get("refused"):
+        text.append(
+            f"{many(refused, 'more candidate pair')} share boilerplate but differ in content; they "
+            "are not treated as duplicates."
+        )
+    if score.min() == 1.0:
+        text.append("All of them have the score 1.")
+        return card("Scores", prose("\n\n".join(text)), anchor="scores")
+    first, bins = _bins(score, run.result.threshold)
+    if scale([one.count for one in bins])[1]:
+        text.append("The tallest bar is shortened; its number is above it.")
+    line = (run.result.threshold - first / STEPS) * STEPS
+    label = f"threshold {run.result.threshold:.4g}"
+    drawn = histogram(f"{what}s by score", bins, line=line, label=label)
+    table = Table(("score", f"{what}s"), [(one.label, one.count) for one in bins if one.count])
+    numbers = folded("The numbers", table_html(table))
+    return card("Scores", prose("\n\n".join(text)), drawn, numbers, anchor="scores")
+
+
+def _bins(score: Array, threshold: float) -> tuple[int, list[Bin]]:
+    """From the lowest score or the threshold; what is exactly 1 stands apart."""
+    below = score[score < 1]
+    place = np.minimum((below * STEPS + 1e-9).astype(np.int64), STEPS - 1)
+    first = max(0, min(int(place.min(initial=STEPS - 1)), int(threshold * STEPS + 1e-9) - 1))
+    counts = np.bincount(place, minlength=STEPS)[first:]
+    bins = [
+        Bin(f"{i / STEPS:.2f} to {(i + 1) / STEPS:.2f}", int(count), f"{i / STEPS:.2f}")
+        for i, count in enumerate(counts, first)
+    ]
+    return first, [*bins, Bin("exactly 1", int(len(score) - len(below)), "= 1", alone=True)]
+
+
+def _threshold(run: Run, score: Array) -> str:
+    """Where duplicates begin, why there, and how sure that is."""
+    threshold = run.result.threshold
+    calibration: dict[str, Any] | None = run.info.get("artefacts", {}).get("calibration")
+    if calibration is None:
+        return f"Threshold {threshold:.4g}: pairs with this score or a higher one are duplicates."
+    text = [f"Threshold {threshold:.4g} ({origin_of(run.info['artefacts'])})."]
+    if calibration.get("stability") is not None:
+        text.append(
+            f"A threshold 0.05 higher or lower would not change {calibration['stability']:.0%} of "
+            "the pairs above it."
+        )
+    if expected := expected_of(run.info):
+        text.append(expected.sentence())
+    text.append(below_threshold(int(np.count_nonzero(score < threshold)), calibration))
+    return " ".join(filter(None, text))
+
+
 LONGEST_VALUE = 120
 _json = json.JSONEncoder(ensure_ascii=False, default=str).encode
 MOST_ROWS = 80
@@ -174,14 +241,18 @@ def settings(run: Run) -> Html:
         for key, value in flat(run.settings)
         if key.partition(".")[0] != "signature"
     ][:MOST_ROWS]
+    artefacts = run.info.get("artefacts", {})
+    digests = [(name(key, 40), table.get("digest", "")) for key, table in artefacts.items()]
+    digests.append((Html("signature"), (run.settings.get("signature") or {}).get("digest")))
+    learned = [(key, Html(f"<code>{html(str(digest))}</code>")) for key, digest in digests]
     versions = {"neardup": run.info.get("neardup"), **run.info.get("versions", {})}
-    made = [
+    details = [
         "<h3>Settings as resolved</h3>",
         table_html(Table(("setting", "value"), rows)),
         "<h3>Inputs</h3>",
         _inputs(run),
         "<h3>Tables learned from the collection</h3>",
-        _artefacts(run),
+        table_html(Table(("artefact", "digest"), learned)),
         "<h3>Versions</h3>",
         table_html(Table(("package", "version"), [(k, str(v)) for k, v in versions.items()])),
     ]
@@ -189,7 +260,7 @@ def settings(run: Run) -> Html:
         f"Method {run.settings['method']}, order {shortened(str(run.settings['keep']))}. The same "
         "input with these settings gives the same decisions."
     )
-    return card("Settings", text, folded("Show the settings", *made), anchor="settings")
+    return card("Settings", text, folded("Show the settings", *details), anchor="settings")
 
 
 def flat(values: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
@@ -212,16 +283,6 @@ def _inputs(run: Run) -> str:
     more = len(inputs) - MOST_ROWS
     rest = f"<p>… and {more:,} more, in run.json.</p>" if more > 0 else ""
     return table_html(Table(("source", "input"), rows)) + rest
-
-
-def _artefacts(run: Run) -> str:
-    rows = [
-        (name(key, 40), Html(f"<code>{html(str(made.get('digest', '')))}</code>"))
-        for key, made in run.info.get("artefacts", {}).items()
-    ]
-    signature = run.settings.get("signature") or {}
-    rows.append((Html("signature"), Html(f"<code>{html(str(signature.get('digest')))}</code>")))
-    return table_html(Table(("artefact", "digest"), rows))
 
 
 def timings(run: Run) -> Html:
@@ -306,10 +367,7 @@ def run_page(run: Run) -> str:
         timings(run),
         further(pairs),
     ]
-    return page(title(run), [top(run), _contents(parts), *parts], "side_by_side", "run_report")
-
-
-def _contents(parts: list[Html]) -> str:
-    there = [key for key in PLACES if any(f'<section id="{key}">' in part[:60] for part in parts)]
-    links = " ".join(f'<a href="#{key}">{html(PLACES[key])}</a>' for key in there)
-    return f'<nav aria-label="Parts of this report">{links}</nav>'
+    shown = [key for key in PLACES if any(f'<section id="{key}">' in part[:60] for part in parts)]
+    links = " ".join(f'<a href="#{key}">{html(PLACES[key])}</a>' for key in shown)
+    contents = f'<nav aria-label="Parts of this report">{links}</nav>'
+    return page(title(run), [top(run), contents, *parts], "side_by_side", "run_report")

@@ -1,12 +1,11 @@
-"""A run as the sections of its report see it: the result, ``run.json``, counts by column, and what
-is read again from the inputs (a few texts and dates, or one column of all documents)."""
+"""A run as the sections of its report see it: the result, ``run.json``, shares by source and kind,
+and what is read again from the inputs (a few texts and dates, or one column of all documents)."""
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Collection as Several
-from dataclasses import dataclass, field
+from dataclasses import field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,16 +13,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
+from neardup.classes import dataclass
 from neardup.decisions.order import plain
 from neardup.documents.columns import Columns
 from neardup.documents.lost import check_unchanged
 from neardup.errors import NeardupError, SettingsError
-from neardup.methods import registry
+from neardup.report.bars import bar
+from neardup.report.html_page import Cell, Html, Share, Table, card, html, name, prose, table_html
 from neardup.runs.export import TITLE
 from neardup.runs.result import Counts, Result
 from neardup.runs.texts_again import REFERENCE, texts_of, values_of
 from neardup.schema import Array
 from neardup.text.text_options import Text
+from neardup.wording import many, shortened
 
 CODES = (schema.KEPT, schema.DUPLICATE, schema.REJECTED)
 KEPT, DUPLICATE, REJECTED = range(3)
@@ -63,41 +65,34 @@ def cluster_numbers(decisions: pa.Table) -> Array:
     return np.asarray(pc.fill_null(decisions["cluster"], -1), dtype=np.int64)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Run:
     """``info`` may say more than that of the result: which files were written. ``groups`` are the
     values of a column that was asked for. ``references``: whether to look for their texts, for
-    which all of them may have to be read."""
+    which all of them may have to be read. ``decision`` has the codes of all documents;
+    ``grouped`` is by what shares are shown: the column asked for, else inputs, else files."""
 
     result: Result
     info: dict[str, Any]
     by: str | None = None
     groups: Coded | None = None
     references: bool = False
+    counts: Counts = field(init=False)
+    settings: dict[str, Any] = field(init=False)
+    decision: Array = field(init=False)
+    grouped: tuple[str, Coded] = field(init=False)
 
-    @property
-    def counts(self) -> Counts:
-        return self.result.counts
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.info["settings"]
-        return found
-
-    @functools.cached_property
-    def decision(self) -> Array:
-        return decision_codes(self.result.decisions)
-
-    @functools.cached_property
-    def grouped(self) -> tuple[str, Coded]:
-        """By what the shares are told: the column asked for, else inputs, else files."""
+    def __post_init__(self) -> None:
+        self.counts, self.settings = self.result.counts, self.info["settings"]
+        decisions = self.result.decisions
+        self.decision = decision_codes(decisions)
         if self.groups is not None:
-            return str(self.by), self.groups
-        for name in ("source", "file"):
-            found = coded(self.result.decisions[name])
-            if len(np.unique(found.codes)) > 1:
-                return name, found
-        return "source", coded(self.result.decisions["source"])
+            self.grouped = str(self.by), self.groups
+            return
+        columns = {name: coded(decisions[name]) for name in ("source", "file")}
+        several = (name for name, found in columns.items() if len(np.unique(found.codes)) > 1)
+        name = next(several, "source")
+        self.grouped = name, columns[name]
 
 
 USUAL_DATE = "date"
@@ -132,43 +127,165 @@ def read_texts(run: Run, ids: Several[str], dated: Several[str]) -> Texts:
     except FAULTS as error:
         said = error.message if isinstance(error, NeardupError) else str(error)
         return Texts({}, {}, fault=said)
+    # What is as long as a text is no title, and what is no date is not shown: of documents that are
+    # bare texts both would be the text.
+    named = _values(run, {*ids, *dated}, None, TITLE)
+    titles = {id: " ".join(value.split()) for id, value in named.items()}
     titles = {
-        id: title for id, title in _titles(run, {*ids, *dated}).items() if title != texts.get(id)
+        id: title
+        for id, title in titles.items()
+        if 0 < len(title) <= LONGEST_TITLE and title != texts.get(id)
     }
-    return Texts(texts, _dates(run, dated), titles, words=_words(run))
+    dates = _values(run, dated, run.settings.get("date"), USUAL_DATE)
+    dates = {id: date for id, date in dates.items() if DATE.fullmatch(date)}
+    return Texts(texts, dates, titles, words=_words(run))
 
 
 def _words(run: Run) -> Text | None:
+    """None where the method of the run has no such options."""
+    options = run.settings["parameters"].get("text")
     try:
-        method = registry.build(run.settings["method"], run.settings["parameters"])
-    except SettingsError:  # one that is not registered here
+        return Text(**options) if isinstance(options, dict) else None
+    except (TypeError, SettingsError):  # of a method with options of its own
         return None
-    return getattr(method, "text", None)
-
-
-def _dates(run: Run, ids: Several[str]) -> dict[str, str]:
-    """From the column that the run was told, else from the one that is usually there. What is no
-    date is not shown: of documents that are bare texts it would be the text."""
-    found = _values(run, ids, run.settings.get("date"), USUAL_DATE)
-    return {id: date for id, date in found.items() if DATE.fullmatch(date)}
-
-
-def _titles(run: Run, ids: Several[str]) -> dict[str, str]:
-    """What is as long as a text is no title."""
-    found = _values(run, ids, None, TITLE)
-    lines = {id: " ".join(value.split()) for id, value in found.items()}
-    return {id: line for id, line in lines.items() if 0 < len(line) <= LONGEST_TITLE}
 
 
 def _values(run: Run, ids: Several[str], named: str | None, usual: str) -> dict[str, str]:
-    """No archive is unpacked again for a guess."""
+    """No compressed file and no Parquet column is unpacked again for a guess."""
     sources = run.result.collection().sources
-    if not named and any(getattr(source, "codec", None) for source in sources):
+    if not named and any(source.codec or source.form == "parquet" for source in sources):
         return {}
     try:
         return values_of(run.result, ids, named or usual)
     except FAULTS:
         return {}
+
+
+MOST_SOURCES = 20
+KINDS = {
+    "identical": "equal texts",
+    "normalised": "equal words in equal order; case, spaces or punctuation differ",
+    "layout": "the same text with different page numbers, notices or formatting",
+    "excerpt": "one is a part of the other",
+    "elaboration": "one has additional paragraphs",
+    "insertion": "one has additional sentences or phrases inside paragraphs",
+    "revision": "small edits: dates, numbers, a new version",
+    "rewrite": "the same content in clearly different words",
+    "other": "similar in none of these ways",
+    (NO_KIND := "not classified"): "the kind was not determined",
+}
+ONE_SOURCE = (
+    "All documents come from one input. Several inputs, or inputs with names (--source "
+    "NAME=INPUT), are listed separately here; so are the values of a column:\n\n"
+    "$ neardup report . --by COLUMN"
+)
+
+
+def by_source(run: Run) -> Html:
+    word, groups = run.grouped
+    found = count_by(groups, run.decision)
+    if np.count_nonzero(found.sum(axis=1)) <= 1 and run.by is None:
+        return card("By source", prose(ONE_SOURCE), anchor="sources")
+    same = _same(run, groups)
+    told = Html("") if same is None else prose(_across(run, same, word))
+    table = _table(word, groups, found, same)
+    return card(f"By {shortened(word)}", told, table_html(table), anchor="sources")
+
+
+def _table(word: str, groups: Coded, found: Array, same: Array | None) -> Table:
+    """The groups with the most duplicates come first."""
+    order = np.lexsort((np.arange(len(found)), -found.sum(axis=1), -found[:, DUPLICATE]))
+    order = order[found[order].sum(axis=1) > 0]
+    names = [*map(name, groups.names), html("no value")]
+    lines = _lines(names, order, found, same)
+    most = max(line.aside / max(line.every, 1) for line in lines)
+    rows = [line.cells(most) for line in lines]
+    header = [word, "documents", "kept", "duplicates", "of the same", "rejected", "share", ""]
+    if same is None:
+        rows, header = [row[:4] + row[5:] for row in rows], header[:4] + header[5:]
+    return Table(header, rows, marked=[len(rows) - 1])
+
+
+def _across(run: Run, same: Array, word: str) -> str:
+    inside, every = int(same.sum()), run.counts.duplicates
+    return (
+        f"{inside:,} of {many(every, 'duplicate')} match a kept document of the same {word}, "
+        f"{every - inside:,} one of a different {word}."
+    )
+
+
+@dataclass(frozen=True)
+class _Line:
+    label: Html
+    found: Array
+    same: int | None
+
+    @property
+    def every(self) -> int:
+        return int(self.found.sum())
+
+    @property
+    def aside(self) -> int:
+        return int(self.found[DUPLICATE])
+
+    def cells(self, most: float) -> tuple[Cell, ...]:
+        """The longest bar is that of the largest share."""
+        share = self.aside / max(self.every, 1)
+        counts = int(self.found[KEPT]), self.aside, self.same, int(self.found[REJECTED])
+        return (self.label, self.every, *counts, Share(self.aside, self.every), bar(share, most))
+
+
+def _lines(names: list[Html], order: Array, found: Array, same: Array | None) -> list[_Line]:
+    """The first, the others together, and all."""
+
+    def together(label: str, some: Array) -> _Line:
+        inside = None if same is None else int(same[some].sum())
+        return _Line(Html(label), found[some].sum(axis=0), inside)
+
+    most = MOST_SOURCES if len(order) > MOST_SOURCES + 1 else len(order)
+    lines = [replace(together("", order[i : i + 1]), label=names[order[i]]) for i in range(most)]
+    if most < len(order):
+        lines.append(together(f"{len(order) - most:,} others", order[most:]))
+    return [*lines, together("all", order)]
+
+
+def _same(run: Run, groups: Coded) -> Array | None:
+    """How many duplicates of each group match a kept document of the same group. By the rule a
+    cluster has one kept document; chains have several, and references are no input."""
+    if run.settings.get("clusters") != "rule" or run.info.get("against"):
+        return None
+    cluster = cluster_numbers(run.result.decisions)
+    code = np.where(groups.codes < 0, len(groups.names), groups.codes)
+    home = np.full(int(cluster.max(initial=-1)) + 1, -1)
+    kept = (run.decision == KEPT) & (cluster >= 0)
+    home[cluster[kept]] = code[kept]
+    aside = np.flatnonzero(run.decision == DUPLICATE)
+    inside = aside[home[cluster[aside]] == code[aside]]
+    return np.bincount(code[inside], minlength=len(groups.names) + 1)
+
+
+def by_kind(run: Run) -> Html:
+    """How the duplicates differ from the kept documents."""
+    if not run.counts.duplicates:
+        return card("By kind", prose("There are no duplicates."), anchor="kinds")
+    groups = coded(run.result.decisions["kind"])
+    found = count_by(groups, run.decision)[:, DUPLICATE]
+    by_name = dict(zip([*groups.names, NO_KIND], map(int, found), strict=True))
+    whole = run.counts.duplicates
+    kinds = [*schema.KINDS, *sorted(by_name.keys() - {*schema.KINDS, NO_KIND}), NO_KIND]
+    rows = [
+        (
+            kind,
+            by_name[kind],
+            Share(by_name[kind], whole),
+            bar(by_name[kind], whole),
+            KINDS.get(kind, ""),
+        )
+        for kind in kinds
+        if by_name.get(kind)
+    ]
+    table = Table(("kind", "duplicates", "share", "", "meaning"), rows)
+    return card("By kind", table_html(table), anchor="kinds")
 
 
 def column_values(result: Result, column: str, *, optional: bool = False) -> Coded:

@@ -20,15 +20,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import field
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
+from neardup.classes import dataclass
 from neardup.report.html_page import Table, folded, html, page, table_html
 from neardup.schema import DUPLICATE
 from neardup.text.alignment import Alignment, Passage, Span
 from neardup.text.words import words
-from neardup.wording import shortened, visible
+from neardup.wording import score_text, shortened, visible
 
 if TYPE_CHECKING:
     from neardup.runs.comparison import Comparison
@@ -63,8 +64,7 @@ class Fold(NamedTuple):
         return self.a.begin, self.b.begin
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """What stands level: the pieces of either text, in order."""
 
     a: tuple[Piece, ...]
@@ -77,7 +77,7 @@ class Row:
 
 def rows(a: str, b: str, alignment: Alignment) -> Iterator[Row | Fold]:
     """All of both texts, in order."""
-    builder = _Builder(a, b)
+    builder = _Builder((a, b))
     for unlike, shared in _stretches(alignment.passages):
         if sum(builder.sizes) > ROW:
             yield builder.row(_next(unlike, shared))
@@ -148,41 +148,38 @@ def _side(passages: Sequence[Passage], side: int) -> list[Piece]:
     return sorted(found, key=lambda piece: piece.span)
 
 
+@dataclass
 class _Builder:
     """The row that is being filled, the ``sizes`` of its sides, and up to where (``at``) both texts
     have been shown."""
 
-    def __init__(self, a: str, b: str) -> None:
-        self._texts = a, b
-        self.at = [0, 0]
-        self._pieces: tuple[list[Piece], list[Piece]] = ([], [])
-        self.sizes = [0, 0]
+    texts: tuple[str, str]
+    at: list[int] = field(default_factory=lambda: [0, 0])
+    pieces: tuple[list[Piece], list[Piece]] = field(default_factory=lambda: ([], []))
+    sizes: list[int] = field(default_factory=lambda: [0, 0])
 
     def add(self, *sides: Iterable[Piece]) -> None:
         """The pieces of either side, each after what stands before it."""
         for side, pieces in enumerate(sides):
             for piece in pieces:
-                self.fill(side, piece.span.begin)
-                self._put(side, piece)
+                self.fill(side, piece.span.begin, piece)
 
-    def fill(self, side: int, end: int) -> None:
-        """What stands before ``end`` and belongs to no passage."""
-        if self.at[side] < end:
-            self._put(side, Piece(BETWEEN, Span(self.at[side], end)))
+    def fill(self, side: int, end: int, piece: Piece | None = None) -> None:
+        """What stands before ``end`` and belongs to no passage, and then ``piece``."""
+        between = Piece(BETWEEN, Span(self.at[side], end)) if self.at[side] < end else None
+        for shown in filter(None, (between, piece)):
+            self.pieces[side].append(shown)
+            self.at[side] = shown.span.end
+            self.sizes[side] += shown.span.end - shown.span.begin
 
     def row(self, until: tuple[int, int] | None = None) -> Row:
         """With the punctuation and space after its last words, which end before ``until``."""
         for side, end in enumerate(until or ()):
-            found = _TRAILING.match(self._texts[side], self.at[side], end)
+            found = _TRAILING.match(self.texts[side], self.at[side], end)
             self.fill(side, found.end() if found else end)
-        made = Row(tuple(self._pieces[0]), tuple(self._pieces[1]))
-        self._pieces, self.sizes = ([], []), [0, 0]
-        return made
-
-    def _put(self, side: int, piece: Piece) -> None:
-        self._pieces[side].append(piece)
-        self.at[side] = piece.span.end
-        self.sizes[side] += piece.span.end - piece.span.begin
+        row = Row(tuple(self.pieces[0]), tuple(self.pieces[1]))
+        self.pieces, self.sizes = ([], []), [0, 0]
+        return row
 
 
 Both = tuple[Span, Span]
@@ -207,15 +204,15 @@ def _cuts(text: str, span: Span) -> Span:
     return Span(begin, end)
 
 
+@dataclass
 class Places:
     """Characters → line:column, cheap where they are asked for in order."""
 
-    def __init__(self, a: str, b: str) -> None:
-        self._texts = a, b
-        self._seen = [(0, 1), (0, 1)]
+    texts: tuple[str, str]
+    _seen: list[tuple[int, int]] = field(default_factory=lambda: [(0, 1), (0, 1)])
 
     def of(self, side: int, begin: int) -> str:
-        text, (at, line) = self._texts[side], self._seen[side]
+        text, (at, line) = self.texts[side], self._seen[side]
         if begin < at:
             at, line = 0, 1
         line += text.count("\n", at, begin)
@@ -244,7 +241,7 @@ def fragment(
 ) -> str:
     """A ``div`` of class ``nd-pair``. ``names`` stand above the two sides. Without ``folds``,
     what is alike is only counted."""
-    writer = _Writer(a, b, most, folds)
+    writer = _Writer((a, b), Places((a, b)), most, folds)
     head = ""
     if names:
         above = _cells(*(html(shortened(name)) for name in names))
@@ -261,29 +258,29 @@ def fragment(
     return f'<div class="nd-pair">{head}{"".join(body)}</div>'
 
 
+@dataclass
 class _Writer:
-    """Counts down what may still be shown, and knows on which line it is."""
+    """Counts down what may still be shown (``left``), and knows on which line it is."""
 
-    def __init__(self, a: str, b: str, most: int, folds: bool) -> None:
-        self._texts = a, b
-        self._folds = folds
-        self._places = Places(a, b)
-        self._folded = True  # a row at the start, or after a fold, says where it stands
-        self.left = most
+    texts: tuple[str, str]
+    places: Places
+    left: int
+    folds: bool
+    folded: bool = True  # a row at the start, or after a fold, says where it stands
 
     def row(self, row: Row) -> str:
         cells = [
-            (f"<small>{self._places.of(side, begin)}</small>" if self._folded else "")
+            (f"<small>{self.places.of(side, begin)}</small>" if self.folded else "")
             + "".join(self._piece(side, piece) for piece in pieces)
             for side, (pieces, begin) in enumerate(zip((row.a, row.b), row.starts, strict=True))
         ]
-        self._folded = False
+        self.folded = False
         return f'<div class="nd-row">{_cells(*cells)}</div>'
 
     def fold(self, fold: Fold) -> str:
-        self._folded = True
+        self.folded = True
         words = "1 word" if fold.words == 1 else f"{fold.words:,} words"
-        if not self._folds:
+        if not self.folds:
             return f'<div class="nd-left">… {words} alike …</div>'
         cells = [self._text(side, span) for side, span in enumerate((fold.a, fold.b))]
         return (
@@ -304,7 +301,7 @@ class _Writer:
         return inside
 
     def _text(self, side: int, span: Span) -> str:
-        text = self._texts[side]
+        text = self.texts[side]
         size = span.end - span.begin
         room = max(min(MOST_PIECE, self.left), 200)
         self.left -= min(size, room)
@@ -361,7 +358,7 @@ def explanation_page(explained: Explanation) -> str:
 
 def _pairs(explained: Explanation) -> str:
     rows = [
-        (pair.id, f"{pair.score:.4f}", pair.kind or "", pair.decision or "reference")
+        (pair.id, score_text(pair.score, pair.kind), pair.kind or "", pair.decision or "reference")
         for pair in explained.pairs
     ]
     more = explained.pair_count - len(rows)

@@ -59,7 +59,7 @@ def lines(a: str, b: str, alignment: Alignment, *, most: int | None = MOST_LINES
     """At most ``most`` of them (None for all) and one that says what was left out."""
     found = list(islice(passage_lines(a, b, alignment), None if most is None else most + 1))
     shown = found[:most]
-    places = Places(a, b)
+    places = Places((a, b))
     where = [places.of(line.side, line.begin) for line in shown]
     width = max(map(len, where), default=0)
     told = [f"{at:>{width}} {line.sign} {line.text}" for at, line in zip(where, shown, strict=True)]
@@ -214,7 +214,7 @@ class _Cells:
     def __init__(self, a: str, b: str, *, marks: bool) -> None:
         self._texts = a, b
         self._marks = marks
-        self._places = Places(a, b)
+        self._places = Places((a, b))
         self._folded = True  # a row at the start, or after a fold, says where it stands
 
     def row(self, row: Row) -> tuple[Text, Text]:

@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from neardup import schema
 from neardup.documents import csv
 from neardup.documents.arrow import ArrowSource
-from neardup.documents.block_source import LineWriter, Selection
+from neardup.documents.block_source import Selection
 from neardup.documents.columns import Mask
 from neardup.documents.csv import CsvSource
 from neardup.documents.feeds import FeedSource, item_fields
@@ -32,7 +32,7 @@ from neardup.documents.lists import ListSource, json_line
 from neardup.documents.lost import LostSource
 from neardup.documents.memory_tables import TableSource
 from neardup.documents.parquet import ParquetSource
-from neardup.documents.source import Source
+from neardup.documents.source import LineWriter, Source
 from neardup.schema import Array
 
 

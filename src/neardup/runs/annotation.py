@@ -11,13 +11,12 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.documents.arrow import ArrowSource
-from neardup.documents.block_source import LineWriter
 from neardup.documents.collection import Collection
 from neardup.documents.columns import Chunk, Columns, Mask
 from neardup.documents.csv import CsvSource
@@ -30,7 +29,7 @@ from neardup.documents.lists import ListSource, json_line
 from neardup.documents.memory_tables import TableSource
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.remote import Place
-from neardup.documents.source import Source
+from neardup.documents.source import LineWriter, Source
 from neardup.errors import UsageError
 from neardup.runs.annotated_sources import FIELDS, Added, annotated_source, with_columns
 from neardup.runs.result import Result
@@ -45,11 +44,13 @@ class AnnotatedFiles(Source):
 
     source: FolderSource
     added: Added
-    own_output: ClassVar[str] = FILE_LIST
 
     @property
     def file(self) -> str:
         return self.source.file
+
+    def kept_name(self, name: str = "kept") -> str:  # noqa: ARG002 (one list for all folders)
+        return FILE_LIST
 
     @property
     def path(self) -> Place:

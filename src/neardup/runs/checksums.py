@@ -29,13 +29,21 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def digests_of(folder: Path, names: Iterable[str] = ("",), *, workers: int = 1) -> dict[str, str]:
-    """Digests of these files, and of all files below these folders, by relative path."""
+def digests_of(
+    folder: Path,
+    names: Iterable[str] = ("",),
+    known: Mapping[Path, str] | None = None,
+    *,
+    workers: int = 1,
+) -> dict[str, str]:
+    """Digests of these files, and of all files below these folders, by relative path. Files whose
+    digests are ``known`` are not read."""
+    known = known or {}
     places = [folder / name for name in names]
     found = [sorted(place.rglob("*")) if place.is_dir() else [place] for place in places]
     files = [path for group in found for path in group if path.is_file()]
     with ThreadPoolExecutor(workers) as pool:
-        digests = list(pool.map(file_digest, files))
+        digests = list(pool.map(lambda path: known.get(path) or file_digest(path), files))
     return {path.relative_to(folder).as_posix(): d for path, d in zip(files, digests, strict=True)}
 
 
@@ -44,16 +52,11 @@ def write_checksums(
     names: Iterable[str] = ("",),
     more: Mapping[str, bytes] | None = None,
     known: Mapping[str, str] | None = None,
-    *,
-    workers: int = 1,
 ) -> None:
     """Write the checksums of existing files, and of those of ``more``, which are written later. If
     the digests of the files are ``known``, these are not read again."""
     later = {name: hashlib.sha256(data).hexdigest() for name, data in (more or {}).items()}
-    _write(
-        folder,
-        {**(digests_of(folder, names, workers=workers) if known is None else known), **later},
-    )
+    _write(folder, {**(digests_of(folder, names) if known is None else known), **later})
 
 
 @contextmanager
@@ -71,15 +74,14 @@ def replacing(path: Path, *, again: bool = False) -> Iterator[None]:
 
 
 def _write(folder: Path, digests: Mapping[str, str]) -> None:
-    lines = [_line(digest, name) for name, digest in sorted(digests.items()) if name != CHECKSUMS]
+    """As ``sha256sum`` does: a backslash at the start of a line announces an escaped name."""
+    lines = []
+    for name, digest in sorted(digests.items()):
+        if name != CHECKSUMS:
+            escaped = name.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+            lines.append(f"{'' if escaped == name else chr(92)}{digest}  {escaped}\n")
     with whole_file(folder / CHECKSUMS) as part:
         part.write_bytes(os.fsencode("".join(lines)))
-
-
-def _line(digest: str, name: str) -> str:
-    """A line as ``sha256sum`` writes it: a backslash at its start announces an escaped name."""
-    escaped = name.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
-    return f"{'' if escaped == name else chr(92)}{digest}  {escaped}\n"
 
 
 class Checksums:

@@ -12,9 +12,10 @@ import dataclasses
 import datetime
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -26,21 +27,20 @@ from neardup.documents.arrow import ArrowSource
 from neardup.documents.block_source import Selection
 from neardup.documents.columns import Mask, mask_for
 from neardup.documents.csv import CsvSource, Header
+from neardup.documents.encodings import decoded
 from neardup.documents.folder import FolderSource
 from neardup.documents.folder_entries import Entry
-from neardup.documents.jsonl import JsonlSource, parsed_lines
+from neardup.documents.jsonl import ABSENT, JsonlSource, parsed_lines, scan
 from neardup.documents.lists import ListSource
 from neardup.documents.memory_tables import TableSource
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.single_file import FileSource
 from neardup.documents.source import Source
-from neardup.documents.streams import decoded
 from neardup.runs.annotated_sources import annotated_line, with_values
 
-_MARK = b"\xef\xbb\xbf"
-_JSON_SPACE = " \t\r\n"
+Fields = dict[str, Any]
+Filled = Callable[[bytes, dict[int, Fields]], bytes]
 _encoded = json.JSONEncoder(ensure_ascii=False).encode  # `json.dumps` would make one each time
-_DECODER = json.JSONDecoder(parse_int=str)  # a number may have too many digits for an int
 
 
 def is_empty(value: Any) -> bool:
@@ -50,6 +50,25 @@ def is_empty(value: Any) -> bool:
     if isinstance(value, float):
         return math.isnan(value)
     return value is None or value == [] or value == {}
+
+
+class Inside(dict[str, Any]):
+    """Members to set inside an object, which keeps its others."""
+
+
+class DottedName(str):
+    """A name such as ``_source.text``: it leads into an object, unless a member is called so."""
+
+    __slots__ = ()
+
+
+def filled_object(own: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """A new object with the fields set, also those inside its objects."""
+    filled = Inside(own) if isinstance(own, Inside) else dict(own or {})
+    for name, value in fields.items():
+        inside = isinstance(value, Inside) and name in filled
+        filled[name] = filled_object(filled[name], value) if inside else value
+    return filled
 
 
 def json_value(value: Any) -> Any:
@@ -88,47 +107,30 @@ def table_value(value: Any, type_: pa.DataType) -> Any:
         return None
 
 
-def filled_line(line: bytes, fields: dict[str, Any]) -> bytes:
+def _filled_line(line: bytes, fields: Mapping[str, Any], there: dict[str, list[int]]) -> bytes:
     """A field that is there gets its value in place; others go before the closing brace."""
-    mark = _MARK if line.startswith(_MARK) else b""
-    text = line[len(mark) :].decode("utf-8")
-    there = _value_places(text)
-    inside = [(*there[name], value) for name, value in fields.items() if name in there]
-    for begin, end, value in sorted(inside, reverse=True):
-        text = text[:begin] + _json(value) + text[end:]
-    new = {name: value for name, value in fields.items() if name not in there}
-    made = text.encode("utf-8")
-    return mark + (annotated_line(made, new) if new else made)
+    fields = dict(_as_path(name, value, there) for name, value in fields.items())
+    inside = [(there[name], value) for name, value in fields.items() if name in there]
+    for (begin, end), value in sorted(inside, key=itemgetter(0), reverse=True):
+        nested = isinstance(value, Inside) and line[begin] == _BRACE
+        new = filled_lines(line[begin:end], {0: value}) if nested else _json(value)
+        line = line[:begin] + new + line[end:]
+    more = {name: value for name, value in fields.items() if name not in there}
+    return annotated_line(line, more) if more else line
 
 
-def _json(value: Any) -> str:
-    text = _encoded(value)
+def _as_path(name: str, value: Any, there: Container[str]) -> tuple[str, Any]:
+    if not isinstance(name, DottedName) or name in there:
+        return name, value
+    top, dot, below = name.partition(".")
+    return top, Inside({DottedName(below): value}) if dot else value
+
+
+def _json(value: Any) -> bytes:
     try:
-        text.encode("utf-8")
+        return _encoded(value).encode("utf-8")
     except UnicodeEncodeError:  # a lone surrogate can only be written as an escape
-        return json.dumps(value)
-    return text
-
-
-def _value_places(text: str) -> dict[str, tuple[int, int]]:
-    """Where the value of each key of an object stands; of a key that comes twice, the last."""
-    decoded = _DECODER.scan_once  # type: ignore[attr-defined]  # the line is known to be valid
-    found: dict[str, tuple[int, int]] = {}
-    at = _next(text, _next(text, 0) + 1)
-    while text[at] != "}":
-        key, at = decoded(text, at)
-        begin = _next(text, _next(text, at) + 1)
-        _, end = decoded(text, begin)
-        found[key] = begin, end
-        at = _next(text, end)
-        at = _next(text, at + 1) if text[at] == "," else at
-    return found
-
-
-def _next(text: str, at: int) -> int:
-    while text[at] in _JSON_SPACE:
-        at += 1
-    return at
+        return json.dumps(value).encode("utf-8")
 
 
 def filled_record(
@@ -152,11 +154,18 @@ def _quoted(value: bytes, sign: bytes) -> bytes:
 
 def replaced(table: pa.Table, fills: dict[int, dict[str, Any]]) -> pa.Table:
     """The table with some values set, by row; types and schema stay."""
+    fills = {row: _whole(table, row, fields) for row, fields in fills.items()}
     for name in dict.fromkeys(name for fields in fills.values() for name in fields):
         i = table.schema.get_field_index(name)
         rows = {row: fields[name] for row, fields in fills.items() if name in fields}
         table = table.set_column(i, table.schema.field(i), _replaced(table.column(i), rows))
     return table
+
+
+def _whole(table: pa.Table, row: int, fields: Fields) -> Fields:
+    """The values of whole columns: a structure with what it has beside what is set inside."""
+    own = {n: table[n][row].as_py() for n, value in fields.items() if isinstance(value, Inside)}
+    return filled_object(own, fields)
 
 
 def _replaced(column: pa.ChunkedArray, rows: dict[int, Any]) -> pa.ChunkedArray:
@@ -169,9 +178,6 @@ def _replaced(column: pa.ChunkedArray, rows: dict[int, Any]) -> pa.ChunkedArray:
     except pa.ArrowNotImplementedError:  # string views cannot be taken from
         values = [rows.get(i, value) for i, value in enumerate(column.to_pylist())]
         return pa.chunked_array([pa.array(values, column.type)])
-
-
-Fields = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -191,6 +197,15 @@ class Fills:
         chosen = np.flatnonzero(keep[position : position + count]) + start
         pairs = ((i, self.values.get(document)) for i, document in enumerate(chosen.tolist()))
         return {i: fields for i, fields in pairs if fields}
+
+    def into(
+        self, selections: Iterable[tuple[int, Selection]], keep: Mask, filled: Filled
+    ) -> Iterator[tuple[int, Selection]]:
+        """Selections of lines or records, with what is filled."""
+        for position, selection in selections:
+            fills = self.of_chosen(keep, position, selection.documents)
+            data = filled(selection.data, fills) if fills else selection.data
+            yield position, selection._replace(data=data)
 
     def metadata(self, fields: Mapping[str, Any]) -> Fields:
         return {name: value for name, value in fields.items() if name not in self.skip}
@@ -223,36 +238,64 @@ class FilledLines(JsonlSource):
     fills: Fills = field(kw_only=True)
 
     def metadata(self, keep: Mask) -> Iterator[Fields]:
-        for _, selection in self.selections(keep):
+        for _, selection in super().selections(keep):
             yield from map(self.fills.metadata, parsed_lines(selection.data))
 
     def fit(self, _name: str, value: Any) -> Any:
         return json_value(value)
 
-    def written(self, selection: Selection, keep: Mask, position: int) -> bytes:
-        fills = self.fills.of_chosen(keep, position, selection.documents)
-        return _filled_lines(selection.data, fills) if fills else selection.data
+    def selections(self, keep: Mask) -> Iterator[tuple[int, Selection]]:
+        return self.fills.into(super().selections(keep), keep, filled_lines)
 
 
 _SPACE = b"\xef\xbb\xbf \t\r"
 _BRACE = ord("{")  # a line that begins so is not blank
 
 
-def _filled_lines(data: bytes, fills: dict[int, Fields]) -> bytes:
-    """The lines with some of them filled; what is between two of these is copied at once."""
+def filled_lines(data: bytes, fills: dict[int, Fields]) -> bytes:
+    """The lines with some of them filled, by number; what is between two of these is copied at
+    once."""
     view = memoryview(data)
     pieces: list[bytes | memoryview] = []
-    done = at = number = 0
+    done = 0
+    chosen = list(_lines_of(data, fills))
+    lines = [data[begin:end] for _, begin, end in chosen]
+    there = _value_places(lines, dict.fromkeys(_levels(fills.values())))
+    for (number, begin, end), line, places in zip(chosen, lines, there, strict=True):
+        pieces += [view[done:begin], _filled_line(line, fills[number], places)]
+        done = end
+    return b"".join([*pieces, view[done:]])
+
+
+def _lines_of(data: bytes, numbers: Container[int]) -> Iterator[tuple[int, int, int]]:
+    """The number of each of these lines, and where it begins and ends; blank lines do not count."""
+    at = number = 0
     while at < len(data):
         end = data.find(b"\n", at)
         end = len(data) if end < 0 else end
         if data[at] == _BRACE or data[at:end].strip(_SPACE):
-            if number in fills:
-                pieces += [view[done:at], filled_line(data[at:end], fills[number])]
-                done = end
+            if number in numbers:
+                yield number, at, end
             number += 1
         at = end + 1
-    return b"".join([*pieces, view[done:]])
+
+
+def _levels(fills: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """The names of all fields, and of the objects into which they may lead."""
+    for name in (name for fields in fills for name in fields):
+        yield name
+        if isinstance(name, DottedName):
+            yield name.partition(".")[0]
+
+
+def _value_places(lines: list[bytes], names: Iterable[str]) -> list[dict[str, list[int]]]:
+    """Where the values of these names stand in each line; of a key that comes twice, the last."""
+    found: list[dict[str, list[int]]] = [{} for _ in lines]
+    for name, column in scan(b"\n".join(lines), list(names), start_of_file=True).fields.items():
+        places = column.places.reshape(-1, 2).tolist()
+        for i in np.flatnonzero(column.types != ABSENT).tolist():
+            found[i][name] = places[i]
+    return found
 
 
 @dataclass
@@ -260,7 +303,7 @@ class FilledRecords(CsvSource):
     fills: Fills = field(kw_only=True)
 
     def metadata(self, keep: Mask) -> Iterator[Fields]:
-        for _, selection in self.selections(keep):
+        for _, selection in super().selections(keep):
             table = self.table(selection.data)
             lists = (column.to_pylist() for column in table.columns)
             values = dict(zip(table.column_names, lists, strict=True))
@@ -270,9 +313,8 @@ class FilledRecords(CsvSource):
     def fit(self, name: str, value: Any) -> Any:
         return csv_text(value, self.encoding) if name in self.header.names else None
 
-    def written(self, selection: Selection, keep: Mask, position: int) -> bytes:
-        fills = self.fills.of_chosen(keep, position, selection.documents)
-        return self._filled(selection.data, fills) if fills else selection.data
+    def selections(self, keep: Mask) -> Iterator[tuple[int, Selection]]:
+        return self.fills.into(super().selections(keep), keep, self._filled)
 
     def _filled(self, data: bytes, fills: dict[int, Fields]) -> bytes:
         places = [*csv.scan(data, self.header.delimiter).starts.tolist(), len(data)]
@@ -306,7 +348,7 @@ class FilledItems(ListSource):
 
 def _filled_item(item: Any, fields: Fields) -> Any:
     if isinstance(item, dict):
-        return {**item, **fields}
+        return filled_object(item, fields)
     filled = {"text": item, **fields} if isinstance(item, str) else item
     return filled["text"] if isinstance(filled, dict) and len(filled) == 1 else filled
 
@@ -361,8 +403,17 @@ class _Typed:
         return _fitting(self.own_schema, name, value)
 
 
-def _fitting(schema: pa.Schema, name: str, value: Any) -> Any:
-    return table_value(value, schema.field(name).type) if name in schema.names else None
+def _fitting(columns: Any, name: str, value: Any) -> Any:
+    """``columns`` is a schema, or the type of a structure."""
+    names = columns.names if isinstance(columns, pa.Schema) else [one.name for one in columns]
+    if name not in names:
+        return None
+    type_ = columns.field(name).type
+    if not isinstance(value, Inside):
+        return table_value(value, type_)
+    ((below, inner),) = value.items()
+    fitting = _fitting(type_, below, inner)
+    return None if fitting is None else Inside({below: fitting})
 
 
 @dataclass(frozen=True)

@@ -20,21 +20,16 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import __version__, files
-from neardup.documents.arrow import ArrowSource
-from neardup.documents.block_source import BlockSource
 from neardup.documents.collection import Collection
 from neardup.documents.columns import Chunk, DocumentBatch, Rejected
-from neardup.documents.folder import FolderSource
-from neardup.documents.lost import LostSource
-from neardup.documents.parquet import ParquetSource
 from neardup.documents.remote import Place, Remote
+from neardup.documents.source import Source
 from neardup.errors import InputError, UsageError
 from neardup.runs.checksums import digests_of, file_digest
 from neardup.schema import Array, Ragged
 
 STATE = "journal.json"
 Settings = dict[str, Any]
-_PLAIN = BlockSource | ParquetSource | ArrowSource | LostSource
 
 
 class JournalFolder:
@@ -58,7 +53,7 @@ class JournalFolder:
             files.make_folder(self.folder)
             files.write(path, files.as_json(state))
             files.sync([self.folder])
-        self._lost = {s.file for s in collection.sources if isinstance(s, LostSource)}
+        self._lost = {s.file for s in collection.sources if s.is_lost}
 
     def chunks_before(
         self, collection: Collection, chunks: Iterator[Chunk]
@@ -66,13 +61,13 @@ class JournalFolder:
         """What was taken in before: the documents, and arrays. The chunks that it was made of are
         passed over, unread."""
         sources = {source.file: source for source in collection.sources}
-        if not all(isinstance(s, _PLAIN) for s in sources.values()) or _extracts(collection):
+        if not all(map(_is_plain, sources.values())) or _extracts(collection):
             return  # reading other formats has results beside the documents, such as encodings
         while (path := self._chunk(self._chunks)).exists():
             next(chunks, None)
             found = arrays_in(path)
             batch = _batch(found)
-            if watch := getattr(sources[batch.file], "watch", None):
+            if watch := sources[batch.file].watch:
                 for rejected in batch.rejected:
                     watch.lose(rejected.row)
             self._chunks += 1
@@ -90,8 +85,9 @@ class JournalFolder:
 
     def check_readable(self, collection: Collection) -> None:
         """Stops where a run without a journal would count a file that vanished as rejected."""
-        for source in collection.sources:
-            if isinstance(source, LostSource) and source.file not in self._lost:
+        lost: list[Any] = [source for source in collection.sources if source.is_lost]
+        for source in lost:
+            if source.file not in self._lost:
                 raise InputError(
                     f"{source.file} can no longer be read: {source.error.reason}.",
                     hint="bring it back, and give the same command again: it goes on from here.",
@@ -99,6 +95,10 @@ class JournalFolder:
 
     def _chunk(self, number: int) -> Path:
         return self.folder / f"{number}.npz"
+
+
+def _is_plain(source: Source) -> bool:
+    return source.is_file and source.extractor is None
 
 
 def _extracts(collection: Collection) -> bool:
@@ -167,7 +167,7 @@ def state_of(collection: Collection, settings: Settings) -> dict[str, Any]:
 
 
 def _stamp_of(source: Any) -> Any:
-    if not isinstance(source, FolderSource) or not source.path.is_dir():
+    if source.form or not source.path.is_dir():
         return stamp(source.path)
     files = source.files_of(source.entries)
     stamps = [(str(source.place(e)), stamp(source.locate(e))) for e in files]

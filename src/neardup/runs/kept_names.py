@@ -7,7 +7,6 @@ is which: kept documents stand in a file in the order of the input.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -16,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
+from neardup.classes import dataclass
 from neardup.documents.collection import Collection
 from neardup.documents.columns import Columns, Rejected
 from neardup.runs.checksums import Checksums, read_table

@@ -5,15 +5,13 @@ All engines produce these, and the tables of a run are made from them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pyarrow as pa
 
+from neardup.classes import dataclass
 from neardup.decisions.rule import Decided
 from neardup.documents.clashes import Shared
 from neardup.documents.columns import Rejected
-from neardup.matching.evidence import EvidenceStore
-from neardup.matching.verify import Pairs
+from neardup.matching.evidence import EvidenceStore, Pairs
 from neardup.methods.base import Prepared
 from neardup.schema import Array
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
-from neardup.documents.csv import CsvSource
-from neardup.documents.jsonl import JsonlSource
-from neardup.documents.streams import open_binary, packing_of, probable
+from neardup.classes import dataclass
+from neardup.documents.encodings import probable
+from neardup.documents.streams import open_binary, packing_of
 from neardup.runs.result import Result
 
 SHARE = 0.5  # report a file if more than this share of its documents was rejected
@@ -105,19 +105,19 @@ def _hint(reading: Reading, file: str, reason: str) -> str:
 def _encoding_hint(reading: Reading, file: str) -> str:
     """A hint from the probable encoding of the bytes."""
     source = next((each for each in reading.sources if each.file == file), None)
-    if not isinstance(source, CsvSource | JsonlSource):
+    if source is None or source.what != "lines" or not source.is_file:
         return "state the encoding with --encoding."
     encoding = _encoding(source)
     if encoding is None:
         return "state its encoding with --encoding, or convert the file to UTF-8."
     looks = f"the file looks like {encoding}"
-    if isinstance(source, CsvSource):
+    if source.form != "jsonl":
         return f"{looks}; read it with --encoding {encoding}."
     convert = f"iconv -f {encoding} -t utf-8 {shlex.quote(file)} > documents.jsonl"
     return f"{looks}, and JSON Lines are read as UTF-8; convert it: {convert}"
 
 
-def _encoding(source: CsvSource | JsonlSource) -> str | None:
+def _encoding(source: Any) -> str | None:
     try:
         with open_binary(source.path, packing_of(source.codec)) as stream:
             return probable(stream.read(_EXAMINED))

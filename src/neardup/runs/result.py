@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ import pyarrow.compute as pc
 
 from neardup import schema
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
+from neardup.classes import dataclass
 from neardup.documents.collection import Collection
 from neardup.errors import DataError, NeardupError, SettingsError
 from neardup.methods import registry
@@ -150,17 +150,14 @@ class Result:
 
     @functools.cached_property
     def counts(self) -> Counts:
-        decision = self.decisions["decision"].combine_chunks().cast(pa.string())
-
-        def count_of(value: str) -> int:
-            return int(pc.sum(pc.equal(decision, value)).as_py() or 0)
-
+        decision = self.decisions["decision"].cast(pa.string())
+        counted = {row["values"]: row["counts"] for row in pc.value_counts(decision).to_pylist()}
         short = pc.sum(pc.equal(self.decisions["reason"], "too_short")).as_py() or 0
         return Counts(
             documents=len(decision),
-            kept=count_of(schema.KEPT),
-            duplicates=count_of(schema.DUPLICATE),
-            rejected=count_of(schema.REJECTED),
+            kept=counted.get(schema.KEPT, 0),
+            duplicates=counted.get(schema.DUPLICATE, 0),
+            rejected=counted.get(schema.REJECTED, 0),
             too_short=int(short),
             clusters=len(self.clusters),
             pairs=len(self.pairs),
@@ -247,13 +244,13 @@ class Result:
     def report(self, path: str | Path, *, by: str | None = None) -> Path:
         """Write a report of the run as one HTML file that works offline. ``by`` names a column of
         the documents by which figures are split, instead of by input."""
-        from neardup.report.html_page import write_page
+        from neardup.files import write_text
         from neardup.report.run_report import REPORT, report_page
         from neardup.runs.checksums import replacing
 
         page = report_page(self, by)
         with replacing(Path(path), again=Path(path).name == REPORT):
-            write_page(Path(path), page)
+            write_text(Path(path), page)
         return Path(path)
 
     def export(self, path: str | Path, *, title: str | None = None) -> Path:

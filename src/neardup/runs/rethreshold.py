@@ -14,19 +14,17 @@ import pyarrow.compute as pc
 from neardup import schema
 from neardup.artefacts.artefact import Artefacts
 from neardup.artefacts.calibration import Calibration
-from neardup.decisions.clusters import average_clusters, components, rule_clusters
+from neardup.decisions.clusters import average_clusters, components
 from neardup.decisions.kinds import Kinds
-from neardup.decisions.reasons import with_notes
-from neardup.decisions.rule import decide
+from neardup.decisions.rule import decide, rule_clusters, with_notes
 from neardup.errors import InputError, SettingsError
 from neardup.matching.candidates import Groups
-from neardup.matching.verify import Pairs
+from neardup.matching.evidence import Pairs
 from neardup.methods import registry
 from neardup.methods.base import Method, signature_of
-from neardup.methods.thresholds import threshold_fraction
-from neardup.runs.kind_pass import kind_counts, kinds_by_place
+from neardup.methods.parameters import threshold_fraction
 from neardup.runs.result import Result
-from neardup.runs.run_tables import decided_columns, decision_column
+from neardup.runs.run_tables import decided_columns, decision_column, kind_counts, kinds_by_place
 from neardup.schema import Array, Ragged
 
 NOTE = r" \([a-z_, ]+\)$"
@@ -186,7 +184,7 @@ def _read_again(result: Result, a: Array, b: Array) -> Kinds:
 
 
 def _notes(reasons: pa.Array) -> pa.Array:
-    """The notes that ``decisions/reasons.py`` appended to the earlier reasons."""
+    """The notes that ``decisions/rule.py`` appended to the earlier reasons."""
     notes = pc.extract_regex(reasons, f"(?P<note>{NOTE})").field("note")
     return pc.fill_null(notes, "").cast(pa.large_string())
 

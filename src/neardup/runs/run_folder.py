@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -32,6 +32,7 @@ from neardup.documents.kept import outputs_of
 from neardup.documents.lost import damaged_kept
 from neardup.documents.open_files import Limits
 from neardup.documents.remote import Place, address_of
+from neardup.documents.streams import digesting, writing
 from neardup.draft import Draft, refuse_filled
 from neardup.errors import (
     ChangedError,
@@ -45,12 +46,18 @@ from neardup.errors import (
     UnreadableError,
     UsageError,
 )
-from neardup.files import locked, whole_file
+from neardup.files import locked, whole_file, write_text
 from neardup.methods import registry
-from neardup.report.html_page import write_page
 from neardup.report.run_report import REPORT, run_page
 from neardup.report.run_view import Run
-from neardup.runs.checksums import CHECKSUMS, Checksums, damaged, read_table, write_checksums
+from neardup.runs.checksums import (
+    CHECKSUMS,
+    Checksums,
+    damaged,
+    digests_of,
+    read_table,
+    write_checksums,
+)
 from neardup.runs.export import ENDINGS, write_export
 from neardup.runs.kept_names import KEPT_OF
 from neardup.runs.result import Result
@@ -143,10 +150,15 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
     spare_applied(draft.folder)
     folder, fault = draft.path, None
     info = {**result.info, "format": FORMAT}
+    workers, digests = info["settings"].get("workers") or 1, dict[Path, str]()
     try:
         if info["settings"].get("policy"):
             write_table(result.actions, folder / ACTIONS)
-        with _signatures_beside(result, folder / SIGNATURES):
+        write = result.signatures
+        signing = (
+            _signatures_beside(write, folder / SIGNATURES, workers) if write else nullcontext()
+        )
+        with signing, digesting() as digests:
             info |= _written_kept(result, folder) if kept else {}
     except (ChangedError, StoreError, UnreadableError) as error:
         if draft.journal.exists():
@@ -169,10 +181,11 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
     for form in info.get(EXPORT, ()):
         write_export(result, folder / f"{EXPORT}{ENDINGS[form]}")
     # References are not read for the report: a run against many must not wait.
-    write_page(folder / REPORT, run_page(Run(result, info)))
+    write_text(folder / REPORT, run_page(Run(result, info)))
     described = json.dumps(info, indent=2, ensure_ascii=False) + "\n"
     names = [*_FILES, *info.get("kept_files", [])]
-    write_checksums(folder, names, {RUN: described.encode()}, workers=_workers(result))
+    checksums = digests_of(folder, names, digests, workers=workers)
+    write_checksums(folder, more={RUN: described.encode()}, known=checksums)
     write_text(folder / RUN, described)
     _publish(draft)
     if fault:
@@ -183,21 +196,14 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
 
 
 @contextmanager
-def _signatures_beside(result: Result, path: Path) -> Iterator[None]:
+def _signatures_beside(write: Callable[[Path], None], path: Path, workers: int) -> Iterator[None]:
     """Writes what a next run needs; with a second worker, while the kept documents are written."""
-    if not result.signatures:
-        yield
-        return
     with ThreadPoolExecutor(1) as second:
-        written = second.submit(result.signatures, path) if _workers(result) > 1 else None
+        written = second.submit(write, path) if workers > 1 else None
         try:
             yield
         finally:
-            written.result() if written else result.signatures(path)
-
-
-def _workers(result: Result) -> int:
-    return result.info["settings"].get("workers") or 1
+            written.result() if written else write(path)
 
 
 def _publish(draft: Draft) -> None:
@@ -370,7 +376,7 @@ def _limits(settings: dict[str, Any]) -> Limits | None:
 def _expecting(collection: Collection, rejected: pa.Table) -> Collection:
     """The collection, in which exactly the rows that the run rejected may be unreadable."""
     for source in collection.sources:
-        if watch := getattr(source, "watch", None):
+        if watch := source.watch:
             rows = rejected.filter(pc.equal(rejected["file"], source.file))["row"]
             watch.expect(rows.to_pylist())
     return collection
@@ -381,13 +387,8 @@ def _rejected(decisions: pa.Table) -> pa.Table:
 
 
 def write_table(table: pa.Table, path: Path) -> None:
-    with whole_file(path) as part:
-        pq.write_table(table, part, compression="zstd")
-
-
-def write_text(path: Path, text: str) -> None:
-    with whole_file(path) as part:
-        part.write_text(text, "utf-8")
+    with writing(path, None) as file:
+        pq.write_table(table, file, compression="zstd")
 
 
 def _write_artefacts(artefacts: Artefacts, folder: Path) -> None:

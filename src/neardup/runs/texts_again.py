@@ -1,16 +1,17 @@
 """The texts of some documents of a run, read again from its inputs and its references.
 
-For many texts there is one pass over the inputs (``reread``): a text is asked for by a key of 64
-bits, its digest in the run, so that a changed input gives no wrong text and a million copies are
-one, or its place. Only texts that are asked for are kept, in memory up to a limit and then on disk.
+For many texts there is one pass over the inputs (``reread``), or over the rows where they were: a
+text is asked for by a key of 64 bits, its digest in the run, so that a changed input gives no wrong
+text and a million copies are one, or its place. Only texts that are asked for are kept, in memory
+up to a limit and then on disk.
 A few texts are read by id (``texts_of``), each where it stands. What cannot be read again is left
 out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
+from neardup.classes import dataclass
 from neardup.documents.clashes import labels_of
 from neardup.documents.collection import Collection, collect_inputs
 from neardup.documents.columns import Chunk, Columns, DocumentBatch
@@ -36,16 +38,20 @@ if TYPE_CHECKING:
     from neardup.runs.result import Result
 
 Keys = Callable[[DocumentBatch], npt.NDArray[np.uint64]]
+Inputs = Sequence[tuple[Collection, Columns]]
+Rows = Mapping[str, Array]  # by file, sorted
 
 
 @dataclass(frozen=True)
 class Means:
-    """What a pass may use: threads, bytes in memory, a folder for what is beyond."""
+    """What a pass may use: threads, bytes in memory, a folder for what is beyond, and memory that
+    was used before (``EvidenceStore.hand_over``)."""
 
     workers: int = 1
     limit: int = 256 << 20
     folder: Path | None = None
     progress: Progress = field(default_factory=Silent)
+    room: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -95,22 +101,24 @@ def places(file: Array, row: Array) -> npt.NDArray[np.uint64]:
 
 def reread(
     wanted: npt.NDArray[np.uint64],
-    inputs: Sequence[tuple[Collection, Columns]],
+    inputs: Inputs,
     keys: Keys,
     means: Means,
+    rows: Rows | None = None,
 ) -> TextsAgain:
-    """The texts with the keys ``wanted``, sorted and distinct. It ends when it has all of them."""
-    store = EvidenceStore(np.uint8, limit=means.limit, folder=means.folder)
+    """The texts with the keys ``wanted``, sorted and distinct. It ends when it has all of them.
+    ``rows`` are those of the first input where they were before; they are read first."""
+    store = EvidenceStore(np.uint8, limit=means.limit, folder=means.folder, room=means.room)
     again = TextsAgain(np.full(len(wanted), -1, np.int64), store)
     left, stored = len(wanted), 0
-    for batch, numbers, rows in _matches(wanted, inputs, keys, means.workers):
+    for batch, numbers, places in _matches(wanted, _chunks(inputs, rows), keys, means.workers):
         fresh = again.slot[numbers] < 0
-        numbers, rows = numbers[fresh], rows[fresh]
-        texts = batch.records.column("text").take(pa.array(rows))
+        numbers, places = numbers[fresh], places[fresh]
+        texts = batch.records.column("text").take(pa.array(places))
         store.append(Ragged.of_strings(texts))
         again.slot[numbers] = stored + np.arange(len(numbers))
         stored, left = stored + len(numbers), left - len(numbers)
-        means.progress.advance(len(batch), batch.size)
+        means.progress.advance(len(numbers))
         if not left:
             break
     return again
@@ -130,9 +138,7 @@ def wanted_rows(keys: Array, wanted: Array) -> tuple[Array, Array]:
 _Match = tuple[DocumentBatch, Array, Array]
 
 
-def _matches(
-    wanted: Array, inputs: Sequence[tuple[Collection, Columns]], keys: Keys, workers: int
-) -> Iterator[_Match]:
+def _matches(wanted: Array, chunks: Iterator[Chunk], keys: Keys, workers: int) -> Iterator[_Match]:
     """Each batch, in order, with the ``wanted_rows`` of it."""
 
     def match(chunk: Chunk) -> _Match | None:
@@ -143,21 +149,37 @@ def _matches(
             return None
         return batch, *wanted_rows(keys(batch), wanted)
 
-    return filter(None, chunk_results(_chunks(inputs), match, workers))
+    return filter(None, chunk_results(chunks, match, workers))
 
 
-def _chunks(inputs: Sequence[tuple[Collection, Columns]]) -> Iterator[Chunk]:
+def _chunks(inputs: Inputs, rows: Rows | None) -> Iterator[Chunk]:
+    """A text that is not in its row any more may be elsewhere, so the first input is read whole
+    after all others."""
+    if rows is not None:
+        yield from _chunks_of(*inputs[0], rows)
+        inputs = [*inputs[1:], inputs[0]]
     for collection, columns in inputs:
-        for source in collection.sources:
-            try:
-                yield from collection.page_texts(source, untouched(source).chunks(columns))
-            except (NeardupError, OSError, pa.ArrowException) as error:
-                LOG.warning("%s could not be read again: %s", source.file, error)
+        yield from _chunks_of(collection, columns)
+
+
+def _chunks_of(
+    collection: Collection, columns: Columns, rows: Rows | None = None
+) -> Iterator[Chunk]:
+    for source in collection.sources:
+        again = untouched(source)
+        try:
+            if rows is None:
+                chunks = again.chunks(columns)
+            else:
+                chunks = again.chunks_at(rows.get(source.file, np.empty(0, np.int64)), columns)
+            yield from collection.page_texts(source, chunks)
+        except (NeardupError, OSError, pa.ArrowException) as error:
+            LOG.warning("%s could not be read again: %s", source.file, error)
 
 
 def untouched(source: Any) -> Any:
     """A copy with a watch of its own: what was noted when documents were taken in must stay."""
-    return replace(source, watch=Watch()) if hasattr(source, "watch") else source
+    return replace(source, watch=Watch()) if source.watch else source
 
 
 REFERENCE = "ref:"  # what the id of a reference document begins with

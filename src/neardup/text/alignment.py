@@ -14,13 +14,14 @@ as columns, with spans in bytes of UTF-8; its result does not depend on the numb
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import fields
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from neardup import _native
+from neardup.classes import dataclass
 from neardup.errors import SettingsError
 from neardup.schema import Array, Ragged, offsets_of, slices_of
 from neardup.text.text_options import Text
@@ -69,7 +70,7 @@ _DATE_WORDS = """
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Alignments:
     """The passages of pair ``i`` are rows ``offsets[i]`` to ``offsets[i + 1]`` of the columns.
 
@@ -126,7 +127,9 @@ def align_pairs(
         return Alignments(offsets, how, *a, *b, words_a, words_b, whole.astype(bool))
 
     parts = slices_of(texts.lengths[left] + texts.lengths[right], _CHUNK_BYTES) or [slice(0)]
-    if workers == 1 or len(parts) == 1:
+    if len(parts) == 1:
+        return aligned(parts[0])
+    if workers == 1:
         return _joined([aligned(part) for part in parts])
     with ThreadPoolExecutor(workers) as pool:
         return _joined(list(pool.map(aligned, parts)))
@@ -155,10 +158,8 @@ def _number_words(options: Text) -> _native.WordMap:
 
 
 def _joined(parts: list[Alignments]) -> Alignments:
-    if len(parts) == 1:
-        return parts[0]
     lengths = np.concatenate([np.diff(part.offsets) for part in parts])
-    columns = [name for name in Alignments.__slots__ if name != "offsets"]
+    columns = [field.name for field in fields(Alignments) if field.name != "offsets"]
     joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in columns}
     return Alignments(offsets=offsets_of(lengths), **joined)
 
@@ -170,8 +171,7 @@ class Span(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """A run of words. ``how`` is "shared", "moved" (shared, but in another order) or "differs".
 
     One side of a differing passage may be empty; its span is then the position where the words of
@@ -184,8 +184,7 @@ class Passage:
     words: tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Alignment:
+class Alignment(NamedTuple):
     """``passages`` are in the reading order of ``a``, words of ``b`` alone at their place in ``b``.
 
     A moved passage is listed at its place in ``a``. ``words`` is the length of each text. ``whole``

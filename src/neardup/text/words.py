@@ -32,8 +32,11 @@ _DROP = 0
 def words(text: str, options: Text | None = None) -> list[str]:
     """The words that are compared: without stop words, and stemmed if the options ask for it."""
     options = options or Text()
-    dropped = stop_set(options)
-    return _stems([word for word in _tokens([text], options) if word not in dropped], options)
+    tokens = _tokens([text], options)
+    if options.stop_words:
+        dropped = stop_set(options)
+        tokens = [word for word in tokens if word not in dropped]
+    return tokens if options.stem is None else _stems(tokens, options.stem)
 
 
 def normal_form(text: str, options: Text | None = None) -> str:
@@ -52,7 +55,7 @@ def word_map(
     values, offsets, hashes = _native.unique_words(text_values, text_offsets, options.native())
     distinct = _strings(values, offsets)
     dropped = stop_set(options)
-    mapped = _hashes(_stems(distinct, options))
+    mapped = _hashes(_stems(distinct, options.stem))
     mapped[[word in dropped for word in distinct]] = _DROP
     changed = mapped != hashes
     return _native.WordMap(hashes[changed], mapped[changed])
@@ -90,12 +93,10 @@ def _tokens(texts: Iterable[str], options: Text) -> list[str]:
     return _strings(values, offsets)
 
 
-def _stems(tokens: list[str], options: Text) -> list[str]:
-    if options.stem is None:
-        return tokens
+def _stems(tokens: list[str], language: str) -> list[str]:
     import Stemmer  # Text has checked that it is installed
 
-    return list(Stemmer.Stemmer(options.stem).stemWords(tokens))
+    return list(Stemmer.Stemmer(language).stemWords(tokens))
 
 
 def _hashes(tokens: list[str]) -> npt.NDArray[np.uint64]:

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from documents.pages import ARTICLE, MENU, plain_skin, rich_skin
 from neardup.documents.extraction.html import MOST_TAGS, NO_TEXT, extract_html
-from neardup.documents.extraction.page import HTML, Page, decoded_html, visible_text
+from neardup.documents.extraction.page import Page, decoded_html, visible_text
+from neardup.documents.file_formats import HTML
 
 
 def page(source: str | bytes, **given: str) -> Page:

@@ -13,8 +13,9 @@ from fpdf.enums import EncryptionMethod
 import neardup as nd
 from documents.pages import ARTICLE, OTHER, plain_skin
 from neardup.documents.extraction.extractor import Extractor
-from neardup.documents.extraction.page import PDF, Page
+from neardup.documents.extraction.page import Page
 from neardup.documents.extraction.pdf import NO_TEXT, extract_pdf, joined_pages, without_edges
+from neardup.documents.file_formats import PDF
 
 
 class Paper(FPDF):

@@ -11,7 +11,8 @@ import pytest
 from documents.pages import ARTICLE, plain_skin
 from neardup.documents.extraction import extractor as module
 from neardup.documents.extraction.extractor import Extraction, Extractor, Pool, Spool, Worker
-from neardup.documents.extraction.page import HTML, Extracted, Page
+from neardup.documents.extraction.page import Extracted, Page
+from neardup.documents.file_formats import HTML
 from neardup.errors import MissingExtraError, SettingsError
 
 

@@ -83,7 +83,7 @@ def test_a_second_reading_is_no_reason_to_match_again(
 ) -> None:
     command = ("dedup", *shards, "-o", tmp_path / "out", "--resume")
     with monkeypatch.context() as patch:
-        patch.setattr("neardup.runs.run_folder.write_page", None)  # a failure at the very end
+        patch.setattr("neardup.runs.run_folder.run_page", None)  # a failure at the very end
         assert run(*command).exit_code == 1
     with monkeypatch.context() as patch:
         patch.setattr("neardup.engines.batch.batch_run.decide_intake", None)
@@ -163,7 +163,7 @@ def test_folders_and_pipes(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyP
         (tmp_path / "in" / f"{name}.txt").write_text("one text of a folder " * 9)
     command = ("dedup", tmp_path / "in", "-o", tmp_path / "out", "--resume")
     with monkeypatch.context() as patch:
-        patch.setattr("neardup.runs.run_folder.write_page", None)
+        patch.setattr("neardup.runs.run_folder.run_page", None)
         assert run(*command).exit_code == 1
     (tmp_path / "in" / "b.txt").write_text("another text of a folder " * 9)
     assert "what changed since" in run(*command).stderr

@@ -20,7 +20,7 @@ from neardup.engines.batch.threshold_choice import (
     calibrated,
     known_scores,
 )
-from neardup.matching.verify import Pairs
+from neardup.matching.evidence import Pairs
 from neardup.methods.rareshingles import Rareshingles
 from neardup.methods.thresholds import Cut
 from neardup.plan import resolve

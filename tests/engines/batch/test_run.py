@@ -24,7 +24,7 @@ from neardup.decisions import rule
 from neardup.decisions.kinds import kind_of
 from neardup.documents import Collection
 from neardup.documents.lists import ListSource
-from neardup.matching import rare, verify
+from neardup.matching import evidence, rare
 from neardup.runs.result import Result
 from reference import run as twin
 from repeats import examples
@@ -76,7 +76,7 @@ def everything_hot(budget: int = 0, slots: int = 1 << 22) -> Iterator[None]:
         patch.setattr(rare, "FEWEST_COUNT_SLOTS", 1)
         patch.setattr(rare, "BLOCK_FEATURES", 50)
         patch.setattr(rare, "PART_KEYS", 40)
-        patch.setattr(verify, "BLOCK_BYTES", 300)
+        patch.setattr(evidence, "BLOCK_BYTES", 300)
         patch.setattr(plan.Plan, "evidence_limit", property(lambda _: 100))
         yield
 

@@ -19,7 +19,7 @@ from neardup.documents import (
     Columns,
     collect,
     csv,
-    folder,
+    folder_entries,
     jsonl,
     memory_tables,
     pieces,
@@ -63,8 +63,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sampling, "LEAST_BYTES", 6000)
     monkeypatch.setattr(sampling, "LEAST_DOCUMENTS", 1)
     monkeypatch.setattr(memory_tables, "RUN", 5)
-    monkeypatch.setattr(folder, "RUN", 5)
-    monkeypatch.setattr(folder, "FILE_BYTES", 0)
+    monkeypatch.setattr(folder_entries, "RUN", 5)
+    monkeypatch.setattr(folder_entries, "FILE_BYTES", 0)
 
 
 def of(path: Path, **options: object) -> Estimate:

@@ -259,9 +259,9 @@ def test_ids_that_several_files_have_are_told_apart(
         path.write_text("\n".join([*rows, rows[3], *unnamed]), "utf-8")
     runs = {}
     for engine in ("spark", "local"):
-        made = nd.dedup(shards, engine=engine, method=method, signatures=True)
+        given = {"engine": engine, "method": method, "kinds": "none"}
+        made = nd.dedup(shards, signatures=True, **given)
         made.save(tmp_path / engine)
-        given = {"engine": engine, "method": method}
         runs[engine] = made, nd.dedup(shards, against=[tmp_path / engine, shards[1]], **given)
     for ours, theirs in zip(*runs.values(), strict=True):
         same(ours, theirs)
@@ -288,7 +288,7 @@ def test_rows_that_cannot_be_used_are_rejected_and_counted(
 ) -> None:
     rows = [("a", TEXT), ("b", None), (None, TEXT), ("c", TEXT), ("a", TEXT + " fourteen")]
     frame = spark.createDataFrame(rows, "id string, text string").coalesce(1)
-    result = nd.spark.dedup(frame, method="shingles", words=2)
+    result = nd.spark.dedup(frame, method="shingles", words=2, kinds="none")
     told = {(r["id"], r["decision"], r["reason"]) for r in result.decisions.collect()}
     assert {(i, d) for i, d, _ in told} == {
         ("a", "kept"),

@@ -284,7 +284,7 @@ def test_hostile_documents_do_nothing(browser: Browser, tmp_path: Path) -> None:
         assert fits(page)
         count = page.locator("[data-first]").count()
         assert count > 5
-        for number in range(0, count, 4):
+        for number in (0, count - 1):
             with page.expect_navigation():
                 page.locator("[data-first]").nth(number).click()
             expect(page.locator("#said")).to_have_text("It is kept now.")

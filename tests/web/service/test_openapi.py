@@ -74,7 +74,7 @@ schema = schemathesis.openapi.from_dict(description(), config=config)
 
 
 @schema.parametrize()
-@examples(25)
+@examples(12)
 def test_every_route_is_as_described(
     case: schemathesis.Case, service: Served, session: requests.Session
 ) -> None:

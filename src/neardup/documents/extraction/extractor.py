@@ -29,7 +29,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,20 +37,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from neardup.classes import dataclass
 from neardup.documents.columns import Chunk, DocumentBatch, Rejected
-from neardup.documents.extraction.html import extract_html
-from neardup.documents.extraction.page import ALL_TEXT, HOWS, HTML, PDF, Extracted, Page
+from neardup.documents.file_formats import ALL_TEXT, HOWS, HTML, PDF
 from neardup.errors import MissingExtraError, SettingsError
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # most runs extract no page
     import sqlite3
+
+    from neardup.documents.extraction.page import Extracted, Page
 
 
 class Spool:
     """Extracted pages on disk. It is thread-safe, and equal pages are stored once."""
 
     def __init__(self) -> None:
-        import sqlite3  # most runs extract no page
+        import sqlite3
 
         handle, name = tempfile.mkstemp(prefix="neardup-pages-")
         os.close(handle)
@@ -181,6 +183,8 @@ class Extractor:
         return self._extracted(pages, self.extraction.used)
 
     def _extracted(self, pages: Sequence[Page], how: str) -> list[Extracted]:
+        from neardup.documents.extraction.html import extract_html
+
         if how == ALL_TEXT and all(page.kind == HTML for page in pages):
             return [extract_html(page, how) for page in pages]  # needs no process: it cannot fail
         answers = self._pool.answers(pages, how)
@@ -197,6 +201,9 @@ class Extractor:
 
 
 def _given_up(page: Page) -> Extracted:
+    from neardup.documents.extraction.html import extract_html
+    from neardup.documents.extraction.page import Extracted
+
     if page.kind != HTML:
         reason = "cannot be read: the reader crashed, or took a minute, over it"
         return Extracted(None, f"{page.kind.upper()} {reason}")
@@ -205,6 +212,8 @@ def _given_up(page: Page) -> Extracted:
 
 def page_of(text: str) -> Page:
     """A page from a text that is HTML, as in a column."""
+    from neardup.documents.extraction.page import Page
+
     return Page(HTML, text.encode("utf-8", "replace"), "utf-8", sure=True)
 
 

@@ -13,14 +13,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from neardup.documents.extraction.page import (
-    ALL_TEXT,
-    Extracted,
-    Meta,
-    Page,
-    decoded_html,
-    visible_text,
-)
+from neardup.documents.extraction.page import Extracted, Meta, Page, decoded_html, visible_text
+from neardup.documents.file_formats import ALL_TEXT
 
 MOST_TAGS = 50_000  # takes seconds; real pages have 5,000 and long threads 20,000
 MOST_CHARACTERS = 20_000_000

@@ -18,21 +18,13 @@ import hashlib
 import html
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
-from neardup.documents.streams import Decoded, decoded
+from neardup.classes import dataclass
+from neardup.documents.encodings import Decoded, decoded
 
-HTML, PDF, TEXT, RTF = "html", "pdf", "text", "rtf"
-DOCX, PPTX, ODF, EPUB = "docx", "pptx", "odf", "epub"
-KINDS = {
-    **dict.fromkeys((".html", ".htm", ".xhtml", ".xht"), HTML),
-    ".pdf": PDF, ".rtf": RTF, ".epub": EPUB, ".odt": ODF, ".odp": ODF,
-    ".docx": DOCX, ".docm": DOCX, ".pptx": PPTX, ".pptm": PPTX,
-}  # fmt: skip
 META = ("title", "author", "date", "url", "lang")
-ALL_TEXT = "all-text"
-HOWS = ("trafilatura", "resiliparse", ALL_TEXT, "none")
 
 
 class Meta(NamedTuple):

@@ -16,19 +16,8 @@ from dataclasses import replace
 from typing import IO
 
 from neardup.documents.extraction.html import extract_html
-from neardup.documents.extraction.page import (
-    ALL_TEXT,
-    DOCX,
-    EPUB,
-    HTML,
-    ODF,
-    PDF,
-    PPTX,
-    RTF,
-    Extracted,
-    Meta,
-    Page,
-)
+from neardup.documents.extraction.page import Extracted, Meta, Page
+from neardup.documents.file_formats import ALL_TEXT, DOCX, EPUB, HTML, ODF, PDF, PPTX, RTF
 
 MEMORY = 4 << 30  # a page that takes more is hostile
 # Module and function, imported when the first page of the kind comes.

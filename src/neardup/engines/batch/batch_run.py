@@ -1,9 +1,14 @@
 """The batch engine: one collection, one machine, one plan → an outcome.
 
 Documents are taken in and put in the order of the policy. Documents with equal evidence are
-collapsed, the others are matched (``match_pass.py``), the rule decides, and copies follow their
-leaders. At the end the texts of pairs are aligned to find the kinds of duplicates, which changes no
-decision.
+collapsed, the others are matched, the rule decides, and copies follow their leaders. At the end the
+texts of pairs are aligned to find the kinds of duplicates, which changes no decision.
+
+Matching works on places in the order of the policy. How documents meet is declared by the method
+(``matching/finder.py``), and whether a pair passes is decided by the scorer
+(``matching/scorer.py``). A method that calibrates itself is matched as far down as the collection
+may move its threshold; then the calibration is made, or taken as given, and applied. With a given
+calibration by consistency, the pairs that meet are decided by it at once.
 
 Pairs that share little of their texts, or that may pass below the threshold, are read again: would
 a reader recognise them as the same text? A text that cannot be read again passes with no other.
@@ -13,33 +18,40 @@ from __future__ import annotations
 
 import functools
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import field, replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from neardup.decisions.clusters import average_clusters, components, rule_clusters
+from neardup.artefacts.calibration import UNLIKE, Calibration
+from neardup.classes import dataclass
+from neardup.decisions.clusters import average_clusters, components
 from neardup.decisions.kinds import by_digests
 from neardup.decisions.order import check_preferred, group_codes
-from neardup.decisions.rule import Decided, decide_all
+from neardup.decisions.rule import Decided, Verdict, decide, decide_all, rule_clusters
 from neardup.documents.collection import Collection
 from neardup.documents.columns import Columns
 from neardup.documents.inputs import SOURCE
+from neardup.engines.batch import threshold_choice
 from neardup.engines.batch.intake import take_in, take_in_counting
 from neardup.engines.batch.journal import Journal
-from neardup.engines.batch.match_pass import match
 from neardup.engines.batch.references import joined, reference_texts, take_references
 from neardup.engines.batch.threshold_choice import NO_ANSWERS, Answers, first_scorer, known_scores
-from neardup.matching.candidates import leaders
-from neardup.matching.evidence import EvidenceStore
-from neardup.matching.verify import Pairs, Verifier
+from neardup.matching import consistency
+from neardup.matching.background import background_pairs, low_scoring_pairs
+from neardup.matching.candidates import Candidates, Leaders, Verify, leaders
+from neardup.matching.evidence import EvidenceStore, Pairs, Verifier
+from neardup.matching.finder import candidates
+from neardup.matching.scorer import ROUNDING, Scorer
+from neardup.methods.base import Comparisons
 from neardup.plan import Plan
 from neardup.progress import Progress
-from neardup.runs.kind_pass import PairKinds, kinds_of_texts
 from neardup.runs.outcome import Intake, Outcome
-from neardup.runs.run_tables import all_pairs
-from neardup.runs.texts_again import Means, TextsAgain, reread, text_keys
+from neardup.runs.run_tables import PairKinds, all_pairs, kinds_of_texts
+from neardup.runs.texts_again import Means, Rows, TextsAgain, reread, text_keys, wanted_rows
 from neardup.schema import Array
 from neardup.text.recognition import recognised
 
@@ -74,7 +86,13 @@ def run(
         return known
     answers = Answers(
         functools.partial(known_scores, collection, plan, plan.method, progress),
-        functools.partial(recognised_pairs, collection, plan, progress),
+        functools.partial(
+            recognised_pairs,
+            collection,
+            plan,
+            progress,
+            rows=functools.partial(_rows_with, intake, refs),
+        ),
     )
     outcome, plan = decide_intake(
         intake, plan, rank, progress, refs=refs, clock=clock, answers=answers
@@ -151,6 +169,145 @@ def decide_intake(
     return outcome, plan
 
 
+def match(
+    intake: Intake,
+    plan: Plan,
+    order: Array,
+    within: Array | None,
+    followed: Array,
+    verifier: Verifier,
+    refs: int,
+    answers: Answers,
+) -> tuple[Verdict, bool, Plan]:
+    """The verdict on leaders, whether all their pairs were seen, and the plan as calibrated. The
+    first ``refs`` places are references: they never meet each other. ``answers`` are there for a
+    calibration."""
+    codes = None if within is None else within[order]
+    verify = _in_order(verifier, order, refs)
+    leaders = Leaders(
+        order,
+        codes,
+        intake.prepared,
+        intake.store,
+        plan.usual_pairs(len(order)),
+        plan.pair_budget(len(order)),
+        plan.workers,
+    )
+    found = candidates(plan.method.meeting, leaders, verify)
+    if threshold_choice.asks_consistency(plan.method):
+        if Calibration.kind not in plan.artefacts:  # else these are already the pairs that pass
+            found, plan = _consistent(found, plan, leaders, verifier, refs, answers)
+    elif plan.method.calibrate:
+        found, plan = _calibrated(found, intake, plan, leaders, verifier, refs, answers)
+    most = leaders.most_compared
+    verdict = decide(len(order), found.pairs, found.hot, found.verify, followed[order], refs, most)
+    verdict.capped[found.capped] = True
+    return verdict, not len(found.hot), plan
+
+
+def _calibrated(
+    found: Candidates,
+    intake: Intake,
+    plan: Plan,
+    leaders: Leaders,
+    verifier: Verifier,
+    refs: int,
+    answers: Answers,
+) -> tuple[Candidates, Plan]:
+    """The candidates that pass by the calibration of the plan, which is made here where it has
+    none, and exceptions below the threshold."""
+    forms, places = intake.prepared.normal_digests, leaders.long
+    if Calibration.kind not in plan.artefacts:
+        plan = threshold_choice.with_calibration(plan, _calibration(found, plan, leaders, answers))
+    scorer = Scorer(plan.method, plan.artefacts)
+
+    def verify(a: Array, b: Array) -> Pairs:
+        pairs = found.verify(a, b)
+        return pairs.where(scorer.reached(pairs.score))
+
+    passing = found.pairs.where(scorer.reached(found.pairs.score))
+    if scorer.exceptions is not None:
+        # As with a calibration that was given: a document that is not listed has no exceptions.
+        listed = places[scorer.exceptions.has(forms[leaders.order[places]])]
+        low, _ = low_scoring_pairs(listed, leaders, plan.method)
+        one, other = (forms[leaders.order[side]] for side in (low.a, low.b))
+        low = low.where(scorer.exceptions.lists(one, other))
+        again = _in_order(verifier.scoring(scorer.scores, forms), leaders.order, refs)
+        exceptions = again(low.a, low.b)
+        passing = Pairs.concat([passing, exceptions])
+        if scorer.reached(exceptions.score).any():  # it shared too few keys to have met before
+            passing = passing.distinct()
+    return replace(found, pairs=passing, verify=verify), plan
+
+
+def _consistent(
+    found: Candidates,
+    plan: Plan,
+    leaders: Leaders,
+    verifier: Verifier,
+    refs: int,
+    answers: Answers,
+) -> tuple[Candidates, Plan]:
+    """The candidates that pass by the consistency of their groups. Documents of groups that are too
+    large to be compared in full take no part in the choice of the threshold."""
+    prepared, order = leaders.prepared, leaders.order
+    forms, method = prepared.normal_digests, plan.method
+
+    def compare(a: Array, b: Array) -> Comparisons:
+        return verifier.compared(method, order[a], order[b])
+
+    partial = np.zeros(len(order), np.bool_)
+    partial[found.hot.members.values] = True
+    calibration = threshold_choice.calibrated_by_consistency(
+        found.pairs.where(~partial[found.pairs.a] & ~partial[found.pairs.b]),
+        prepared.digests[order],
+        forms[order],
+        prepared.text_digests[order],
+        compare,
+        answers,
+    )
+    plan = threshold_choice.with_calibration(plan, calibration)
+    scores = Scorer(plan.method, plan.artefacts).scores
+    again = verifier.scoring(scores, forms)
+    # Pairs that are far below the threshold are not scored again.
+    least = consistency.LEAST if len(calibration.pairs) else calibration.threshold - ROUNDING
+    some = found.pairs.where(found.pairs.score >= least)
+    pairs = _in_order(again, order, refs)(some.a, some.b)
+    # From now on, pairs of hot groups are decided by the calibration too.
+    verifier.refused, verifier.score, verifier.forms = again.refused, scores, forms
+    return replace(found, pairs=pairs), plan
+
+
+def _calibration(found: Candidates, plan: Plan, leaders: Leaders, answers: Answers) -> Calibration:
+    if threshold_choice.is_unlike(plan):
+        return Calibration(plan.method.threshold, UNLIKE)
+    low, may = background_pairs(leaders, plan.method)
+    prepared, order = leaders.prepared, leaders.order
+    return threshold_choice.calibrated(
+        found.pairs,
+        low,
+        may,
+        prepared.normal_digests[order],
+        prepared.text_digests[order],
+        plan.method,
+        answers,
+        every_pair=not len(found.hot),
+    )
+
+
+def _in_order(verifier: Verifier, order: Array, refs: int) -> Verify:
+    """Places are turned into documents for scoring only."""
+
+    def verify(a: Array, b: Array) -> Pairs:
+        if refs:
+            decided = (a >= refs) | (b >= refs)
+            a, b = a[decided], b[decided]
+        scored = verifier.scores(order[a], order[b])
+        return Pairs(a[scored.passed], b[scored.passed], scored.score[scored.passed])
+
+    return verify
+
+
 def _confirmed(leader: Array, verifier: Verifier) -> Array:
     """A follower that is not what its digest says stands for itself."""
     follower = np.flatnonzero(leader != np.arange(len(leader)))
@@ -172,15 +329,15 @@ def _clusters(plan: Plan, leader: Array, decided: Decided, pairs: Pairs) -> Arra
     return components(len(leader), a, b)
 
 
+@dataclass
 class Clock:
-    def __init__(self) -> None:
-        self._last = time.perf_counter()
-        self.laps: dict[str, float] = {}
+    last: float = field(default_factory=time.perf_counter)
+    laps: dict[str, float] = field(default_factory=dict)
 
     def lap(self, name: str) -> None:
         now = time.perf_counter()
-        self.laps[name] = now - self._last
-        self._last = now
+        self.laps[name] = now - self.last
+        self.last = now
 
 
 def find_kinds(
@@ -189,9 +346,11 @@ def find_kinds(
     outcome: Outcome,
     progress: Progress,
     folder: Path | None = None,
+    room: Array | None = None,
 ) -> PairKinds | None:
     """The kinds of the pairs that the plan asks for; None where it asks for none. Texts are read
-    again only for pairs whose kind does not follow from equal digests."""
+    again, into ``room`` where it is given, only for pairs whose kind does not follow from equal
+    digests."""
     if plan.kinds == "none":
         return None
     began = time.perf_counter()
@@ -200,12 +359,13 @@ def find_kinds(
     if plan.kinds != "decided":
         pairs, _ = all_pairs(outcome, plan.pair_budget(outcome.intake.total))
         a, b = np.concatenate([a, pairs.a]), np.concatenate([b, pairs.b])
-    means = Means(plan.workers, plan.texts_limit, folder, progress)
+    means = Means(plan.workers, plan.texts_limit, folder, progress, room)
     prepared = outcome.intake.prepared
     open_ = by_digests(a, b, prepared.text_digests, prepared.normal_digests).kind < 0
     digests, text = np.unique(prepared.text_digests, return_inverse=True)
     inputs = _texts_again(collection, plan)
-    found = kinds_of_texts(digests, text, a[open_], b[open_], inputs, text_keys, means)
+    rows = functools.partial(_rows_with, outcome.intake, outcome.refs)
+    found = kinds_of_texts(digests, text, a[open_], b[open_], inputs, text_keys, means, rows)
     progress.finish()
     outcome.timings["kinds"] = time.perf_counter() - began
     return found
@@ -217,14 +377,31 @@ def _texts_again(collection: Collection, plan: Plan) -> list[tuple[Collection, C
     return [own, *reference_texts(plan)] if plan.against else [own]
 
 
+def _rows_with(intake: Intake, refs: int, digests: Array) -> dict[str, Array]:
+    """The rows of the input, by file, that have the texts with these digests, which are sorted."""
+    _, first = wanted_rows(intake.prepared.text_digests[refs:], digests)
+    file, row = intake.file[refs:][first], intake.row[refs:][first]
+    order = np.lexsort((row, file))
+    bounds = np.searchsorted(file[order], np.arange(1, len(intake.files)))
+    return dict(zip(intake.files, np.split(row[order], bounds), strict=True))
+
+
 def recognised_pairs(
-    collection: Collection, plan: Plan, progress: Progress, a: Array, b: Array, floor: int
+    collection: Collection,
+    plan: Plan,
+    progress: Progress,
+    a: Array,
+    b: Array,
+    floor: int,
+    rows: Callable[[Array], Rows] | None = None,
 ) -> npt.NDArray[np.bool_]:
-    """Which pairs of texts, given by their digests, share at least ``floor`` percent."""
+    """Which pairs of texts, given by their digests, share at least ``floor`` percent.
+    ``rows`` returns where texts with some digests were read before."""
     wanted, numbers = np.unique(np.concatenate([a, b]), return_inverse=True)
-    progress.stage("rereading", unit="documents", total_bytes=collection.plain_size())
+    progress.stage("rereading", len(wanted), unit="texts")
     means = Means(plan.workers, plan.texts_limit, None, progress)
-    again = reread(wanted, _texts_again(collection, plan), text_keys, means)
+    inputs, places = _texts_again(collection, plan), rows(wanted) if rows else None
+    again = reread(wanted, inputs, text_keys, means, places)
     progress.stage("comparing", len(a), unit="pairs")
     try:
         pairs = numbers[: len(a)], numbers[len(a) :]

@@ -5,21 +5,23 @@ order (``documents/source.py``), so they depend on neither the number of threads
 chunks. The texts of a chunk are released as soon as it is prepared.
 
 A method may weigh its evidence when all documents are counted (``take_in_counting``): then the
-tables are counted in the same reading, and the evidence is weighed where it is stored. Keys,
-evidence, digests and tables are those of two readings, bit by bit.
+tables are counted in the same reading, and the evidence is weighed where it is stored. Evidence,
+digests and tables are those of two readings, bit by bit, and so are keys by which documents of the
+collection can meet.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, replace
 from threading import Lock
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.classes import dataclass
 from neardup.documents.clashes import Ledger, tell_apart
 from neardup.documents.collection import Collection
 from neardup.documents.columns import Chunk, DocumentBatch, Rejected
@@ -52,27 +54,24 @@ def take_in(
     progress.stage("reading", plan.limit, unit="documents", total_bytes=collection.plain_size())
     make = prepare_records or functools.partial(prepare, plan=plan)
     work = functools.partial(_work, plan=plan, make=make)
-    for batch, prepared, lengths in _results(collection, plan, work, journal):
+    chunks = collection.chunks(plan.columns)
+    if journal is None:
+        results = chunk_results(chunks, work, plan.workers)
+    else:
+        results = journal.results(collection, chunks, work, plan.workers)
+    for batch, prepared, lengths in results:
         gathered.add(batch, prepared, lengths)
         progress.advance(batch.records.num_rows + len(batch.rejected), batch.size)
-        if gathered.full:
+        if plan.limit is not None and gathered.total >= plan.limit:
             break
     taken = gathered.finish(collection.source_names)
     if gathered.ids.clashed:
         taken = _told_apart(taken, collection.files, gathered.ids.unnamed)
-    return _with_names(taken, collection)
-
-
-def _results(
-    collection: Collection, plan: Plan, work: Callable[[Chunk], Taken], journal: Journal | None
-) -> Iterator[Taken]:
-    chunks = collection.chunks(plan.columns)
-    if journal is None:
-        yield from chunk_results(chunks, work, plan.workers)
-        return
-    yield from journal.taken(collection, chunks)
-    for taken in chunk_results(chunks, work, plan.workers):
-        yield journal.keep_taken(collection, taken)
+    own = taken.extra.get(SOURCE)
+    if own is not None and collection.inputs.offered:
+        named = with_names(own, taken.file, taken.sources)
+        taken = replace(taken, extra={**taken.extra, SOURCE: named})
+    return taken
 
 
 def _told_apart(intake: Intake, files: Sequence[str], unnamed: Mapping[str, set[int]]) -> Intake:
@@ -82,14 +81,6 @@ def _told_apart(intake: Intake, files: Sequence[str], unnamed: Mapping[str, set[
         return intake
     rejected = names.clashes.renamed(intake.rejected)
     return replace(intake, ids=names.ids, rejected=rejected, shared=names.shared)
-
-
-def _with_names(intake: Intake, collection: Collection) -> Intake:
-    own = intake.extra.get(SOURCE)
-    if own is None or not collection.inputs.offered:
-        return intake
-    named = with_names(own, intake.file, intake.sources)
-    return replace(intake, extra={**intake.extra, SOURCE: named})
 
 
 def empty_intake(store: EvidenceStore) -> Intake:
@@ -147,15 +138,12 @@ class _Gathered:
     ids: Ledger = field(default_factory=Ledger)
     total: int = 0
 
-    @property
-    def full(self) -> bool:
-        return self.plan.limit is not None and self.total >= self.plan.limit
-
     def add(self, batch: DocumentBatch, prepared: Prepared, lengths: Array) -> None:
-        batch, fits = self._limited(batch)
-        batch, good = self._without_known_ids(batch)
-        fits[fits] = good
-        good = fits
+        good: Array = np.ones(batch.records.num_rows, np.bool_)
+        if self.plan.limit is not None and self.total + len(batch) > self.plan.limit:
+            batch, good = self._limited(batch, self.plan.limit)
+        batch, new = self._without_known_ids(batch)
+        good[good] = new
         positions, rejected_positions = self._positions(batch)
         if not good.all():
             chosen = np.flatnonzero(good)
@@ -174,16 +162,13 @@ class _Gathered:
         self.rejected_position.append(rejected_positions)
         self.total += len(positions) + len(rejected_positions)
 
-    def _limited(self, batch: DocumentBatch) -> tuple[DocumentBatch, Array]:
+    def _limited(self, batch: DocumentBatch, limit: int) -> tuple[DocumentBatch, Array]:
         """The batch without documents after the limit, whose ids must not affect the names of
         others."""
-        fits: Array = np.ones(batch.records.num_rows, np.bool_)
-        if self.plan.limit is None or self.total + len(batch) <= self.plan.limit:
-            return batch, fits
         positions, rejected_positions = self._positions(batch)
-        fits = positions < self.plan.limit
+        fits = positions < limit
         pairs = zip(batch.rejected, rejected_positions.tolist(), strict=True)
-        rejected = [lost for lost, position in pairs if position < self.plan.limit]
+        rejected = [lost for lost, position in pairs if position < limit]
         records = batch.records.filter(pa.array(fits))
         return replace(batch, records=records, rejected=rejected), fits
 
@@ -312,7 +297,7 @@ def _weighed(intake: Intake, plan: Plan) -> Intake:
 
     def weigh(first: int, evidence: Ragged) -> Array:
         rows = intake.prepared.rows(np.arange(first, first + len(evidence)), evidence)
-        weighed = plan.method.weigh(rows, plan.artefacts)
+        weighed = plan.method.weigh(rows, plan.artefacts, closed=not plan.signatures)
         parts[first, len(evidence)] = replace(weighed, evidence=intake.prepared.evidence)
         return weighed.evidence.values
 

@@ -5,7 +5,7 @@ Beside the chunks that were taken in, the folder has the tables that were counte
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,9 @@ from neardup.artefacts.calibration import Calibration, load_calibration
 from neardup.decisions.rule import Decided
 from neardup.documents.collection import Collection
 from neardup.documents.columns import Chunk, DocumentBatch
+from neardup.documents.source import chunk_results
 from neardup.engines.batch.threshold_choice import with_calibration
-from neardup.matching.verify import Pairs
+from neardup.matching.evidence import Pairs
 from neardup.methods.base import Prepared
 from neardup.plan import Plan
 from neardup.runs.journal_folder import (
@@ -57,7 +58,19 @@ class Journal(JournalFolder):
             with files.whole_file(self.folder / f"{name}.arrow") as part:
                 artefact.save(part)
 
-    def taken(self, collection: Collection, chunks: Iterator[Chunk]) -> Iterator[Taken]:
+    def results(
+        self,
+        collection: Collection,
+        chunks: Iterator[Chunk],
+        work: Callable[[Chunk], Taken],
+        workers: int,
+    ) -> Iterator[Taken]:
+        """What was taken in before, and then what is taken in now, which is kept."""
+        yield from self._taken(collection, chunks)
+        for taken in chunk_results(chunks, work, workers):
+            yield self.keep_taken(collection, taken)
+
+    def _taken(self, collection: Collection, chunks: Iterator[Chunk]) -> Iterator[Taken]:
         """What was taken in before. The chunks that it was made of are passed over, unread."""
         for batch, found in self.chunks_before(collection, chunks):
             parts: dict[str, Any] = {name: found[name] for name in _FLAT}

@@ -20,7 +20,6 @@ from neardup.documents.clashes import tell_apart
 from neardup.documents.collection import Collection, collect_inputs
 from neardup.documents.columns import Columns
 from neardup.documents.inputs import SOURCE
-from neardup.documents.lost import LostSource
 from neardup.engines.batch.intake import empty_intake, joined_prepared, take_in
 from neardup.errors import NeardupError
 from neardup.matching.evidence import EvidenceStore
@@ -184,8 +183,8 @@ def opened(path: Path | str, plan: Plan, *, offered: bool) -> Collection:
 def check_read(collection: Collection) -> None:
     """Refuses a reference with an unreadable file: duplicates of its documents would be kept."""
     for source in collection.sources:
-        if isinstance(source, LostSource):
-            raise source.error
+        if source.is_lost:
+            raise source.error  # type: ignore[attr-defined]  # of a LostSource
 
 
 def _of_run(folder: Path, plan: Plan, store: EvidenceStore) -> Intake:

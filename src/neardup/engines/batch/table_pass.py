@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ import numpy as np
 from neardup.artefacts.artefact import Artefact, Need, ReadyNeed, Tally
 from neardup.artefacts.calibration import Calibration, load_calibration
 from neardup.artefacts.idf import IdfNeed, IdfTable
+from neardup.classes import dataclass
 from neardup.documents.collection import Collection, collect, collect_inputs
 from neardup.documents.columns import Chunk, Columns, DocumentBatch, Rejected
 from neardup.documents.source import chunk_results, read_chunk

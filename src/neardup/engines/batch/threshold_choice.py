@@ -22,7 +22,7 @@ built on this one, decide alike.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,6 +38,7 @@ from neardup.artefacts.calibration import (
     Calibration,
     sorted_pairs,
 )
+from neardup.classes import dataclass
 from neardup.documents.collection import Collection
 from neardup.errors import InputError
 from neardup.matching import consistency
@@ -49,8 +50,8 @@ from neardup.matching.background import (
     score_gap,
     stability,
 )
+from neardup.matching.evidence import Pairs
 from neardup.matching.scorer import Scorer
-from neardup.matching.verify import Pairs
 from neardup.methods.base import Comparisons, Method
 from neardup.methods.meeting import SPREAD
 from neardup.methods.thresholds import CUTS, Cut, Swept, swept
@@ -333,7 +334,8 @@ def calibrated_by_consistency(
     doubted = ~compared.refused & (compared.thin | (passing.score < threshold))
     thin = passing.where(doubted)
     listed = drawn = _drawn(thin, names[order, 0])
-    floor = consistency.reading_floor(threshold)
+    # The percentage of pieces that must be recognised of a pair whose texts are read.
+    floor = consistency.FLOOR if threshold >= consistency.GENERAL else consistency.FLOOR_LOW
     if len(drawn):
         listed = drawn.where(answers.recognised(texts[drawn.a], texts[drawn.b], floor))
     accepted = len(listed) + int((~compared.refused & ~doubted).sum())

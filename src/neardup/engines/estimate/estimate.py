@@ -32,12 +32,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from neardup.artefacts.artefact import Artefacts
-from neardup.decisions.clusters import rule_clusters
+from neardup.decisions.rule import rule_clusters
 from neardup.documents.collection import Collection
 from neardup.documents.kept import readable
-from neardup.documents.parquet import ROW_GROUP_BYTES, ParquetSource
 from neardup.documents.pieces import TRIED_BYTES
 from neardup.documents.source import Source
+from neardup.documents.table_writer import ROW_GROUP_BYTES
 from neardup.engines.batch.batch_run import find_kinds, run
 from neardup.engines.batch.table_pass import with_artefacts
 from neardup.engines.estimate.sample import MOST_BYTES, Sample
@@ -367,10 +367,8 @@ class _Scaled:
         limit = self.plan.evidence_limit
         evidence = min(self.evidence() * self.factor, limit) - min(self.evidence(), limit)
         more = max(0, self.documents - self.read) * per_document + max(0.0, evidence)
-        tables = [s for s in self.collection.sources if isinstance(s, ParquetSource)]
-        row_groups = min(
-            ROW_GROUPS * ROW_GROUP_BYTES, sum(table.decoded_size() for table in tables)
-        )
+        decoded = sum(source.decoded_size() for source in self.collection.sources)
+        row_groups = min(ROW_GROUPS * ROW_GROUP_BYTES, decoded)
         return int(taken_memory() + more + row_groups)
 
 

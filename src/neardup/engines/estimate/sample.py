@@ -56,7 +56,7 @@ class Sample(Source):
         self.seen, self.starts = seen, starts
 
     def _has_pages(self, source: Source) -> bool:
-        return self.extractor.extraction.columns and not hasattr(source, "extractor")
+        return self.extractor.extraction.columns and source.extractor is None
 
     @property
     def factor(self) -> float:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from neardup import schema
-from neardup.decisions.reasons import kept_reason
+from neardup.decisions.rule import kept_reason
 from neardup.engines.index.index_memory import Memory
 from neardup.engines.index.store import Counters, Row, Store
 from neardup.errors import RejectedError

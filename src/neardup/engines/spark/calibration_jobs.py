@@ -36,8 +36,8 @@ from neardup.engines.spark.spark_columns import as_bytes, as_rows, ddl, signed, 
 from neardup.engines.spark.spark_signing import Taken
 from neardup.errors import SettingsError
 from neardup.matching.background import FEWEST_DOCUMENTS, one_in, pairs_of_entries
+from neardup.matching.evidence import Pairs, Verifier
 from neardup.matching.scorer import Scorer
-from neardup.matching.verify import Pairs, Verifier
 from neardup.methods.base import TOO_SHORT, Comparisons, Method, RareEntries
 from neardup.plan import Plan
 from neardup.progress import Progress

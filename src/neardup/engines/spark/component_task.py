@@ -16,11 +16,10 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from neardup.decisions.clusters import components, rule_clusters
+from neardup.decisions.clusters import components
 from neardup.decisions.kinds import by_digests
 from neardup.decisions.order import group_codes
-from neardup.decisions.reasons import notes, with_notes
-from neardup.decisions.rule import decide_all
+from neardup.decisions.rule import decide_all, notes, rule_clusters, with_notes
 from neardup.engines.batch.batch_run import decide_intake
 from neardup.engines.batch.intake import empty_intake
 from neardup.engines.spark.spark_columns import (
@@ -33,8 +32,7 @@ from neardup.engines.spark.spark_columns import (
 )
 from neardup.engines.spark.spark_signing import filled
 from neardup.matching.candidates import leaders
-from neardup.matching.evidence import EvidenceStore
-from neardup.matching.verify import Pairs
+from neardup.matching.evidence import EvidenceStore, Pairs
 from neardup.methods.base import Prepared
 from neardup.plan import Plan
 from neardup.progress import Silent

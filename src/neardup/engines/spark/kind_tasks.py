@@ -1,6 +1,6 @@
 """Classifies the duplicates of pairs: tasks read their texts again and align them.
 
-As in ``runs/kind_pass.py``, digests identify equal texts, equal texts count as one, and a pair of
+As in ``runs/run_tables.py``, digests identify equal texts, equal texts count as one, and a pair of
 texts is aligned once for all documents that have them. No decision changes.
 """
 

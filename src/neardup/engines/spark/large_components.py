@@ -33,9 +33,8 @@ from neardup.engines.spark.spark_columns import (
 )
 from neardup.engines.spark.spark_signing import filled, scorer_of
 from neardup.matching.candidates import Groups, distinct, pairs_within, share_keys
-from neardup.matching.evidence import EvidenceStore
+from neardup.matching.evidence import EvidenceStore, Verifier
 from neardup.matching.shared_keys import sharing_pairs, small_and_large
-from neardup.matching.verify import Verifier
 from neardup.plan import FEWEST_PAIRS, USUAL_PAIRS, Plan
 from neardup.schema import Array
 

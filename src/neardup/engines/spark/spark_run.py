@@ -68,7 +68,7 @@ from neardup.methods.base import Prepared
 from neardup.methods.preparation import text_digests
 from neardup.methods.thresholds import calibrates_itself
 from neardup.plan import Plan
-from neardup.progress import Logged, Progress, Silent
+from neardup.progress import Progress, Silent, logged
 from neardup.runs.run_folder import SIGNATURES
 from neardup.runs.signatures import read_signatures
 from neardup.runs.texts_again import REFERENCE
@@ -254,7 +254,7 @@ def run(
     progress: Progress | None = None,
     tuning: Tuning | None = None,
 ) -> SparkResult:
-    log = Logged(progress or Silent())
+    log = logged(progress or Silent())
     with as_ours(), lent(spark):
         return _run(spark, input, plan, checkpoint, log, tuning or Tuning())
 

@@ -20,8 +20,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
-from neardup.decisions.clusters import rule_clusters
 from neardup.decisions.policy import Policy, read_policy
+from neardup.decisions.rule import rule_clusters
 from neardup.documents.columns import Columns, DocumentBatch
 from neardup.documents.inputs import SOURCE
 from neardup.engines.index.entries import entry_of, moment

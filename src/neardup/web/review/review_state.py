@@ -20,11 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from neardup.decisions.clusters import average_clusters, components, rule_clusters
+from neardup.decisions.clusters import average_clusters, components
 from neardup.decisions.policy import ACTIONS
-from neardup.decisions.rule import decide
+from neardup.decisions.rule import decide, rule_clusters
 from neardup.errors import SettingsError, UsageError
-from neardup.matching.verify import Pairs
+from neardup.matching.evidence import Pairs
 from neardup.report.run_view import REJECTED, decision_codes
 from neardup.runs.changes import NO_CHANGES, Change, ChangeLog, Changes
 from neardup.runs.result import Result

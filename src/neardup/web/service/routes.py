@@ -124,9 +124,15 @@ Id = Annotated[str, Query(min_length=1, max_length=1024)]
 
 
 def service_doors(service: Service) -> list[Door]:
-    use, limits = Handlers(service), service.limits
+    use = Handlers(service)
+    return [*_document_doors(service, use), *_question_doors(service, use), *_state_doors(use)]
+
+
+def _document_doors(service: Service, use: Handlers) -> list[Door]:
+    """Documents that are checked, stored, replaced and removed."""
     document = service.documents.schema(named=True)
-    many = {"type": "array", "minItems": 1, "maxItems": limits.batch, "items": document}
+    most = service.limits.batch
+    many = {"type": "array", "minItems": 1, "maxItems": most, "items": document}
     lines_answer = ok("One answer or problem a line, in order, when it is durable.", LINES_MEDIA)
     return [
         Door(
@@ -191,6 +197,13 @@ def service_doors(service: Service) -> list[Door]:
             model=responses.Removed,
             responses=problems(404, 422),
         ),
+    ]
+
+
+def _question_doors(service: Service, use: Handlers) -> list[Door]:
+    """Questions that need no index."""
+    limits = service.limits
+    return [
         Door(
             "/v1/compare",
             use.compare,
@@ -218,6 +231,12 @@ def service_doors(service: Service) -> list[Door]:
             model=list[responses.Method],
             responses=problems(),
         ),
+    ]
+
+
+def _state_doors(use: Handlers) -> list[Door]:
+    """How the server and its index are."""
+    return [
         Door(
             "/v1/stats",
             use.stats,

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from neardup.runs.kind_pass import BLOCK_BYTES
 
 import neardup
 from benchmarks.__main__ import machine
 from neardup.decisions.kinds import aligned_kinds
+from neardup.runs.run_tables import BLOCK_BYTES
 from neardup.schema import DUPLICATE, Array, Ragged, slices_of
 from neardup.text.alignment import align_pairs
 

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from neardup.runs.kind_pass import BLOCK_BYTES
 
 import neardup
 from benchmarks.__main__ import machine
 from neardup.decisions.kinds import aligned_kinds
+from neardup.runs.run_tables import BLOCK_BYTES
 from neardup.schema import DUPLICATE, Array, Ragged, slices_of
 from neardup.text.alignment import align_pairs
 
@@ -93,10 +93,15 @@ def once_aligned(texts: Ragged, left: Array, right: Array) -> float:
 
 
 def once_kinds(texts: Ragged, left: Array, right: Array) -> float:
-    start = time.process_time()
+    seconds = 0.0
     for block in slices_of(texts.lengths[left] + texts.lengths[right], BLOCK_BYTES):
-        aligned_kinds(texts, left[block], right[block])
-    return time.process_time() - start
+        both = np.concatenate([left[block], right[block]])
+        chosen, where = np.unique(both, return_inverse=True)
+        gathered, (a, b) = texts.take(chosen), where.reshape(2, -1)
+        start = time.process_time()
+        aligned_kinds(gathered, a, b)
+        seconds += time.process_time() - start
+    return seconds
 
 
 if __name__ == "__main__":

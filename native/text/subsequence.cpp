@@ -12,7 +12,7 @@ namespace {
 constexpr size_t first_slack = 32;  // words without a partner that the first band has room for
 
 // In arithmetic, because compilers turn comparisons into branches. Both are below 2^63.
-NEARDUP_INLINE uint64_t all_if_less(uint64_t a, uint64_t b) { return -(a - b >> 63); }
+NEARDUP_INLINE uint64_t all_if_less(uint64_t a, uint64_t b) { return -((a - b) >> 63); }
 
 struct WordTable {
     uint64_t *words;

@@ -344,7 +344,8 @@ DifferenceMeasures measure_differences(const CutText &a, const CutText &b, std::
     join_islands(passages);
     DifferenceMeasures found;
     WrittenText text_a(view(a)), text_b(view(b));
-    static thread_local Tally tally;
+    static thread_local Tally scratch;
+    Tally &tally = scratch;
     tally.clear();
     for (size_t i = 0; i < passages.size(); ++i) {
         const Passage &passage = passages[i];

@@ -55,12 +55,24 @@ void Anchors::find(const uint64_t *a, size_t n, const uint64_t *b, size_t m, siz
     cut_overlaps(out);
 }
 
+NEARDUP_INLINE uint32_t &Anchors::slot(uint64_t hash) {
+    uint32_t *table = table_.data();
+    const Gram *grams = grams_.data();
+    const size_t mask = table_.size() - 1;
+    size_t at = hash >> 8 & mask;
+    while (table[at] && grams[table[at] - 1].hash != hash) at = (at + 1) & mask;
+    return table[at];
+}
+
 void Anchors::read_first(const uint64_t *a, size_t n, size_t k, unsigned skip) {
-    grams_.clear();
+    grams_.resize(n);
+    Gram *next = grams_.data();
     each_gram(a, n, k, [&](uint64_t rolling, uint32_t at) {
         const uint64_t hash = scramble(rolling);
-        if (sampled(hash, skip)) grams_.push_back({hash, at, none});
+        *next = {hash, at, none};
+        next += sampled(hash, skip);
     });
+    grams_.resize(static_cast<size_t>(next - grams_.data()));
     table_.assign(std::bit_ceil(grams_.size() * 2 + 2), 0);
     first_.resize(grams_.size());
     for (uint32_t i = 0; i < grams_.size(); ++i) {
@@ -88,13 +100,6 @@ void Anchors::read_second(const uint64_t *a, const uint64_t *b, size_t m, size_t
         uint32_t &in_b = grams_[number - 1].b;
         in_b = in_b == none ? at : many;
     });
-}
-
-uint32_t &Anchors::slot(uint64_t hash) {
-    const size_t mask = table_.size() - 1;
-    size_t at = hash >> 8 & mask;
-    while (table_[at] && grams_[table_[at] - 1].hash != hash) at = (at + 1) & mask;
-    return table_[at];
 }
 
 // k-grams on the same diagonal with equal words between them form one run. The words are compared, not only hashes.

@@ -1,7 +1,7 @@
 """Names, places and counts in sentences for people.
 
 Messages, summaries and pages shorten long names of documents and files; data (tables, JSON) never
-does. Counts agree with their nouns: ``1 pair``, ``2 pairs``.
+does. Counts agree with their nouns: ``1 pair``, ``2 pairs``. A score is never rounded up to 1.
 """
 
 from __future__ import annotations
@@ -70,6 +70,18 @@ def repeated(id: str, where: str) -> str:
 def where(file: str, row: int, path: str | None = None) -> str:
     """The place of a document: ``path`` if it is a file by itself, else its row in ``file``."""
     return shortened(path) if path else f"{shortened(file)}, row {row}"
+
+
+_SAME_WORDS = ("identical", "normalised", "layout")
+
+
+def score_text(score: float, kind: str | None = None, digits: int = 4) -> str:
+    """A score for people. It reads 1.0000 only if it is 1 and no word is known to differ: a score
+    is that of the features that were compared, which may be a sample of the text."""
+    steps = round(score * 10**digits)
+    if steps >= 10**digits and (score < 1 or kind not in (None, *_SAME_WORDS)):
+        steps = 10**digits - 1
+    return f"{steps / 10**digits:.{digits}f}"
 
 
 def many(count: int, thing: str) -> str:

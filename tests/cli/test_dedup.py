@@ -193,6 +193,14 @@ def test_few_pairs_are_partial(run: Run, docs: Path, tmp_path: Path) -> None:
     assert json.loads(done.stdout)["pairs"] == "partial"
 
 
+@pytest.mark.parametrize("name", ["no.jsonl", "no.mbox"])
+def test_an_input_without_documents_is_said(run: Run, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("")
+    done = run("dedup", tmp_path / name, "-o", tmp_path / "out")
+    assert done.exit_code == 0
+    assert "No document was read: the inputs are empty." in done.stderr
+
+
 def test_empty_documents_are_counted_in_the_summary(run: Run, tmp_path: Path) -> None:
     for name, text in (("a.txt", ""), ("b.txt", ""), ("c.txt", TEXT)):
         (tmp_path / "in" / name).parent.mkdir(exist_ok=True)

@@ -30,6 +30,8 @@ def test_the_list(run: Run, docs: Path) -> None:
 def test_collapsed_and_by_date(run: Run, docs: Path) -> None:
     done = run("group", docs, "--collapse", "--representative", "last", "--date", "day")
     assert done.stdout.splitlines()[0] == "3  edited  +2"
+    newest = run("group", docs, "--collapse", "--representative", "newest", "--date", "day")
+    assert newest.stdout == done.stdout
     titled = run("group", docs, "--collapse", "--title", "site")
     assert titled.stdout.splitlines()[0] == "1  fox  a  +2"
 
@@ -103,6 +105,35 @@ def test_the_row_that_cannot_be_read_is_named(run: Run, tmp_path: Path) -> None:
     assert "row 3: line is not" in done.stderr
     file.write_text('{"id": "a", "text": "one"}\n{"id": "b"}\n')
     assert run("group", file).exit_code == 0
+
+
+ANSWER = {
+    "hits": {
+        "hits": [
+            {"_id": f"a{i}", "_source": {"contenu": one["text"], "mots": ["x", str(i)]}}
+            for i, one in enumerate(DOCUMENTS)
+        ]
+    }
+}
+
+
+def test_the_answer_of_a_search_engine(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "answer.json").write_text(json.dumps(ANSWER), "utf-8")
+    for names, hint in [
+        (["--text", "contenu"], "Hint: did you mean '_source.contenu'?"),
+        (["--text", "_source.contenu", "--id", "mots"], "Hint: did you mean '_source.mots'?"),
+        ([], "or of '_source.contenu', '_source.mots' with --text"),
+    ]:
+        assert hint in run("group", tmp_path / "answer.json", *names).stderr
+    (tmp_path / "usual.json").write_text(json.dumps(ANSWER).replace("contenu", "body"), "utf-8")
+    assert "Then give --text _source.body " in run("group", tmp_path / "usual.json").stderr
+    names = ["--text", "_source.contenu", "--id", "_id"]
+    done = run("group", tmp_path / "answer.json", *names, "-o", tmp_path / "x.csv")
+    assert done.exit_code == 0, done.stderr
+    table = pyarrow.csv.read_csv(tmp_path / "x.csv")
+    assert table["_source.contenu"][0].as_py() == DOCUMENTS[0]["text"]
+    assert table["_source.mots"][1].as_py() == '["x", "1"]'
+    assert run("group", tmp_path / "answer.json", *names, "-o", tmp_path / "x.xlsx").exit_code == 0
 
 
 def test_a_csv_comes_and_goes_as_csv(run: Run, tmp_path: Path) -> None:

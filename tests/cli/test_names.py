@@ -8,7 +8,7 @@ import pytest
 
 import neardup as nd
 from cli.sample import TEXT, Run, jsonl
-from neardup.wording import sayable, shortened, where
+from neardup.wording import sayable, score_text, shortened, where
 
 LONG = "x" * 100_000
 SPACED = "a b " * 25_000
@@ -27,6 +27,19 @@ def test_the_middle_of_a_long_name_is_left_out() -> None:
 def test_a_message_keeps_its_words() -> None:
     assert sayable("Cannot read a.txt: why.") == "Cannot read a.txt: why."
     assert len(sayable(f"Cannot read {LONG}: why.")) < 200
+
+
+def test_a_score_is_one_only_if_no_word_differs() -> None:
+    assert [score_text(score) for score in (1.0, 0.99996, 0.5, 0.83784)] == [
+        *("1.0000", "0.9999", "0.5000", "0.8378")
+    ]
+    assert score_text(1.0, "normalised") == "1.0000"
+    assert score_text(1.0, "revision") == "0.9999"
+    assert score_text(1.0, "revision", 2) == "0.99"
+    words = [f"w{i * 7919 % 6007}" for i in range(6000)]
+    edited = [*words[:3000], "another", *words[3001:]]
+    result = nd.dedup([" ".join(words), " ".join(edited)], method="raregrams", threshold=0.5)
+    assert "kind revision, score 0.9" in str(result.explain(result.duplicates["id"][0].as_py()))
 
 
 def test_where_a_document_stands() -> None:

@@ -45,6 +45,12 @@ def test_a_paper_is_shown(name: str) -> None:
     assert json.loads(papers(name, "--json").stdout)["bibtex"] == cited.strip()
 
 
+def test_several_papers_are_cited_in_one_call() -> None:
+    cited = papers("williams2013", "charikar2002", "--bibtex").stdout
+    assert re.findall(r"@\w+{(\w+),", cited) == ["williams2013", "charikar2002"]
+    assert "charikar2002" in papers("broder", "charikar").stdout
+
+
 @pytest.mark.parametrize(
     ("words", "name"),
     [

@@ -44,10 +44,22 @@ def test_one_line_makes_an_index_and_works_a_folder_off(folder: Path, run: Run) 
 def test_the_place_of_unreadable_items_is_named(folder: Path, run: Run) -> None:
     (folder / "in" / "bad.json").write_text("no JSON")
     said = watch(run)[2].splitlines()
-    assert said[-2] == "3 items: 1 original, 1 duplicate, 1 unreadable."
+    assert said[-3] == "3 items: 1 original, 1 duplicate, 1 unreadable."
     place = Path("in", ".neardup-watch", "unreadable")
-    assert said[-1] == f"Unreadable items are in {place}, each with its reason."
+    assert said[-2] == f"Unreadable items are in {place}, each with its reason."
     assert (place / "bad.json.why.json").exists()
+
+
+def test_nothing_readable_is_no_success_and_the_reason_is_said(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "in").mkdir()
+    for n in range(2):
+        (tmp_path / "in" / f"{n}.json").write_text('{"contenu": "un texte"}')
+    (tmp_path / "in" / "a.zzz").write_text("x")
+    places = ["--index", tmp_path / "i.db", "--forward", tmp_path / "out"]
+    done = run("watch", tmp_path / "in", *places, "--once")
+    assert done.exit_code == 1
+    reason = "it has no 'text', only 'contenu'; make a new index with --text COLUMN."
+    assert done.stderr.splitlines()[-1] == f"The most frequent reason (2): {reason}"
 
 
 def test_no_method_has_to_be_named(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,10 +66,13 @@ def test_lengths_and_positions(lengths: list[int]) -> None:
 
 
 @given(st.lists(st.none() | st.sampled_from(["a", "b", "c", "d"]), max_size=12))
-def test_preferred_sources(values: list[str | None]) -> None:
+def test_preferred_values(values: list[str | None]) -> None:
     place = {"c": 0, "a": 1}
     ranked = [place.get(v) if v is not None else None for v in values]
-    assert order_of("source:c, a", pa.array(values, pa.string())) == expected(ranked, False)
+    for keep in ("source:c, a", "court:c,a"):
+        assert order_of(keep, pa.array(values, pa.string())) == expected(ranked, False)
+    years = pa.array([None if v is None else "abcd".index(v) for v in values], pa.int64())
+    assert order_of("year:2,0", years) == expected(ranked, False)
 
 
 MOMENTS = st.lists(
@@ -115,8 +118,13 @@ def test_what_is_no_date_comes_last_and_only_such_is_an_error() -> None:
 
 @pytest.mark.parametrize("written", ["", "best", ":asc", "rank:", "source:", "rank:up", "FIRST"])
 def test_an_unknown_policy_is_refused(written: str) -> None:
-    with pytest.raises(SettingsError, match="Hint: expected first"):
+    with pytest.raises(SettingsError, match=r"Hint: .*expected first"):
         Order.parse(written, "date")
+
+
+def test_a_direction_is_no_preferred_value() -> None:
+    with pytest.raises(SettingsError, match="did you mean 'score:desc'"):
+        Order.parse("score:descending", None)
 
 
 def test_newest_needs_to_know_the_date() -> None:

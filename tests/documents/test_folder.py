@@ -11,7 +11,7 @@ import pytest
 
 import neardup as nd
 from neardup.documents import Collection, Columns, collect
-from neardup.documents.encodings import decoded
+from neardup.documents.encodings import OLE, decoded
 from neardup.documents.folder import FolderSource
 from neardup.errors import ColumnError, InputError, UsageError
 
@@ -34,7 +34,9 @@ def folder_of(tmp_path: Path, files: dict[str, bytes] = FILES, name: str = "in")
 
 
 def test_files_ids_and_texts(tmp_path: Path) -> None:
-    folder = folder_of(tmp_path, {**FILES, ".hidden": b"x", ".git/config": b"x"})
+    folder = folder_of(
+        tmp_path, {**FILES, ".hidden": b"x", ".git/config": b"x", "b/~$c.docx": b"x"}
+    )
     source = FolderSource(folder, "in", chunk_bytes=1 << 30)
     (batch,) = [chunk.read() for chunk in source.chunks(Columns())]
     assert batch.records.column("id").to_pylist() == ["a.txt", "b/c.md", "b/long", "b.txt", "empty"]
@@ -54,6 +56,13 @@ def test_chunk_size_does_not_matter(tmp_path: Path, size: int) -> None:
     assert (rows, len(batches)) == ([1, 2, 3, 4, 5], {1: 6, 10: 4}.get(size, 1))
 
 
+OLD = (
+    "file is an old Word, Excel or PowerPoint file; save it as .docx, .pptx or .pdf, or convert it "
+    "with `soffice --convert-to docx`"
+)
+TABLE = "file is a table in the format {}; give it as an input of its own"
+
+
 @pytest.mark.parametrize(
     ("data", "text", "reason"),
     [
@@ -65,6 +74,11 @@ def test_chunk_size_does_not_matter(tmp_path: Path, size: int) -> None:
         (b"\x81", "\x81", None),
         (b"\xc2\x89PNG\0", None, "file is binary: NUL at byte 6"),
         ("hällo\0 wörld".encode(), None, "file is binary: NUL at byte 7"),
+        ("größe\0 is\0 a".encode("utf-16-le"), None, "file is binary: NUL at byte 2"),
+        (OLE + bytes(512), None, OLD),
+        (b"ARROW1\0\0" + bytes(512), None, TABLE.format("Arrow")),
+        (b"\xff\xff\xff\xff\x10\0\0\0", None, TABLE.format("Arrow (a stream)")),
+        (b"PAR1\x15\0", None, TABLE.format("Parquet")),
         (codecs.BOM_UTF8 + b"a\xff", None, "file is not valid UTF-8 at byte 5"),
         (codecs.BOM_UTF16_LE + b"a", None, "file is not valid UTF-16 at byte 3"),
     ],

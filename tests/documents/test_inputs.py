@@ -191,7 +191,11 @@ def test_command(run: Run, files: dict[str, Path], tmp_path: Path) -> None:
     )
     assert explicit.exit_code == 0, explicit.output
     assert set(nd.Result.load(tmp_path / "x").decisions["source"].to_pylist()) == {"x"}
-    assert "expected NAME=INPUT" in run("dedup", "--source", "x", "-o", out).stderr
+    wrong = run("dedup", "--source", "x", "-o", out).stderr
+    assert "expected NAME=INPUT" in wrong
+    assert "--keep x:a,b" in wrong
+    wrong = run("clean", "--source", "x=a.jsonl", "-o", out, "b.jsonl").stderr
+    assert "here it takes the column" in wrong
     assert "Missing argument" in run("dedup", "-o", tmp_path / "new").stderr
     estimate = run("dedup", files["j.jsonl"], files["q.parquet"], "--dry-run", "--json",
                    "--keep", "source:q")  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from documents.pages import MENU
-from neardup.documents.collection import texts_of
+from neardup.artefacts.boilerplate import texts_of
 from neardup.errors import SettingsError
 
 

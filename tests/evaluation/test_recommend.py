@@ -4,6 +4,7 @@ import pytest
 
 from evaluation.collections import grouped
 from neardup.errors import SettingsError
+from neardup.evaluation.article import latex
 from neardup.evaluation.evaluation import Evaluation, evaluate
 from neardup.evaluation.recommendation import Wish
 
@@ -33,6 +34,20 @@ def test_the_highest_f1_is_recommended() -> None:
     assert 0 < found.sure <= 1
     assert f"--threshold {found.chosen.at.cut.value:g}" in str(found.command)
     assert found.text.startswith(f"shingles words=2 at threshold {found.chosen.at.cut.value:g} has")
+
+
+def test_ties_are_broken_alike_on_the_screen_and_in_latex() -> None:
+    """Equal copies alone: every threshold and both methods have the F1 1."""
+    same = [{**one, "group": one["text"]} for one in DOCUMENTS[::4] for _ in range(2)]
+    same = [{**one, "id": str(i)} for i, one in enumerate(same)]
+    made = swept("f1", same, method=["shingles words=3", "shingles words=2"])
+    assert made.recommendation is not None
+    chosen = made.recommendation.chosen
+    assert chosen is not None
+    assert (chosen.setting, chosen.at.cut.value) == (0, 0.9)
+    bold = [line for line in latex(made).splitlines() if r"\textbf" in line]
+    assert len(bold) == 1
+    assert r"\textbf{shingles words=3} & \textbf{0.9}" in bold[0].replace("threshold ", "")
 
 
 def test_a_wished_precision_is_met_with_the_highest_recall() -> None:

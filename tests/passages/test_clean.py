@@ -70,15 +70,22 @@ def test_characters_add_up_and_nothing_disappears(documents: list[list[str]]) ->
     assert all(part == "" or part.endswith(". ") for part in kept)  # no sentence is cut
 
 
-def test_json_lines_keep_their_other_bytes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["text", "_source.text"])
+def test_json_lines_keep_their_other_bytes(text: str, tmp_path: Path) -> None:
+    *_, nested = text.rpartition("_source.")
+    before_text, after = ('{"_source" : {', "}") if nested != text else ("{", "")
     lines = [
-        '{"n":  1.50, "text": ' + json.dumps(row["text"]) + ', "id":"' + row["id"] + '" }\n'
+        before_text
+        + '"n":  1.50, "text": '
+        + json.dumps(row["text"])
+        + after
+        + f', "id":"{row["id"]}" }}\n'
         for row in DOCUMENTS
     ]
     file = tmp_path / "in.jsonl"
     file.write_text("".join(lines), "utf-8")
     before = file.read_bytes()
-    output = run("clean", file, "-o", tmp_path / "out")
+    output = run("clean", file, "-o", tmp_path / "out", "--text", text)
     total = sum(len(row["text"]) for row in DOCUMENTS)
     removed = 2 * (len(SHARED) + 1)
     assert f"{total:,} characters = {total - removed:,} kept + {removed:,} removed" in output

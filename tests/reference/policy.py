@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -73,23 +74,44 @@ def apply(
     actions: dict[int, str] = {}
     for i, best in decided.items():
         actions[i] = "keep" if best is None else _action(policy, kind(i, best[0]), float(best[1]))
-    filled = [dict(d) for d in documents]
+    filled = copy.deepcopy(list(documents))
     fills: dict[int, dict[str, int]] = {i: {} for i in decided}
-    for copy in ranked:
-        best = decided[copy]
-        if best is None or actions[copy] != "merge":
+    for source in ranked:
+        best = decided[source]
+        if best is None or actions[source] != "merge":
             continue
-        for name, value in documents[copy].items():
-            wanted = name not in ("id", "text") and name in policy.get("fields", [name])
-            if wanted and not is_empty(value) and is_empty(filled[best[0]].get(name)):
-                filled[best[0]][name] = value
-                fills[best[0]][name] = copy
+        for place, value in _leaves(documents[source]):
+            top = place[0]
+            wanted = top not in ("id", "text") and top in policy.get("fields", [top])
+            if wanted and _fill(filled[best[0]], place, value):
+                fills[best[0]][".".join(place)] = source
     done = [
         Done(best[0] if (best := decided[i]) else None, actions[i], fills[i])
         for i in range(len(documents))
     ]
     stay = [d for i, d in enumerate(filled) if actions[i] in ("keep", "link", "review")]
     return done, stay
+
+
+def _leaves(document: Document) -> list[tuple[tuple[str, ...], Any]]:
+    """Values that are there, inside objects too; the object itself comes before its members."""
+    places: list[tuple[tuple[str, ...], Any]] = []
+    for name, value in document.items():
+        places += [] if is_empty(value) else [((name,), value)]
+        inner = _leaves(value) if isinstance(value, dict) else []
+        places += [((name, *place), leaf) for place, leaf in inner]
+    return places
+
+
+def _fill(document: Document, place: tuple[str, ...], value: Any) -> bool:
+    """Sets what is empty there, if all objects around it are there."""
+    name, *below = place
+    if below:
+        return isinstance(document.get(name), dict) and _fill(document[name], tuple(below), value)
+    empty = is_empty(document.get(name))
+    if empty:
+        document[name] = copy.deepcopy(value)
+    return empty
 
 
 def _action(policy: dict[str, Any], told: Told, score: float) -> str:

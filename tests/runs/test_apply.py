@@ -50,7 +50,7 @@ POLICIES = st.fixed_dictionaries(
             st.sampled_from([{"score": 0.8}, {"score": 1.0}, {"confidence": 0.5}]),
             max_size=2,
         ),
-        "fields": st.sampled_from([["author"], ["tags", "date"]]),
+        "fields": st.sampled_from([["author"], ["tags", "date"], ["where"]]),
     },
 )
 EMPTY: list[Any] = [None, "", " \t", [], {}]
@@ -63,6 +63,9 @@ def documents(seed: int, count: int = 30) -> list[dict[str, Any]]:
         document["author"] = [*EMPTY, f"author {i}", "Zoë"][rng.integers(7)]
         if rng.integers(2):
             document["tags"] = [*EMPTY[:3], [i], ["news", i]][rng.integers(5)]
+        if rng.integers(2):
+            url, page = [[*EMPTY, f"url {i}"][rng.integers(6)] for _ in range(2)]
+            document["where"] = [None, {}, {"url": url}, {"url": url, "in": {"page": page}}][i % 4]
     made[0].setdefault("tags", None)
     made[1] |= {"author": "someone", "tags": ["x"], "date": "2024-01-01"}
     return made
@@ -174,6 +177,43 @@ def test_a_copy_that_says_more_is_not_dropped() -> None:
     assert more.startswith("for review instead of drop (it says more than what is kept): excerpt, ")
     assert made.documents == docs[:2]
     assert result.apply({"default": "drop", "contains": "drop"}).documents == docs[:1]
+
+
+TEXT = "the court of appeal dismissed the claim of the tenant on the ninth of may"
+
+
+def test_a_merge_fills_fields_inside_objects(tmp_path: Path) -> None:
+    court = '{"id":1,"meta":{"body":"?", "docket" : null,"n":1.50, "in":{}},"own":"x"}'
+    court = court.replace("?", TEXT)
+    copies = [
+        {"id": 2, "meta": {"body": TEXT, "docket": "12/24", "in": {"page": 3}}, "own": {"y": 1}},
+        {"id": 3, "meta": {"body": TEXT, "docket": "late", "in": {"page": 9, "of": 10}}},
+    ]
+    path = tmp_path / "decisions.jsonl"
+    path.write_text("\n".join([court, *map(json.dumps, copies)]))
+    result = nd.dedup(path, text="meta.body", **{**NATIVE, "date": None})
+    policy: dict[str, Any] = {"default": "merge"}
+    applied = result.apply(policy)
+    applied.write(tmp_path / "made")
+    filled = '"docket" : "12/24","n":1.50, "in":{"page": 3, "of": 10}}'
+    expected = court.replace('"docket" : null,"n":1.50, "in":{}}', filled)
+    assert (tmp_path / "made/documents.jsonl").read_text().rstrip() == expected
+    assert (
+        "meta.docket from 2, meta.in from 2, meta.in.of from 3."
+        in applied.actions["reason"][0].as_py()
+    )
+    some = result.apply({**policy, "fields": ["meta.in.page"]}).documents
+    assert some["meta"].to_pylist() == [json.loads(court)["meta"] | {"in": {"page": 3}}]
+
+
+def test_a_merge_fills_fields_of_structures() -> None:
+    rows = [{"id": i, "text": TEXT, "meta": {"a": a, "b": i}} for i, a in enumerate(["", "x", "y"])]
+    for documents in (pa.Table.from_pylist(rows), rows):
+        filled = (
+            nd.dedup(documents, **{**NATIVE, "date": None}).apply({"default": "merge"}).documents
+        )
+        as_rows = filled.to_pylist() if isinstance(filled, pa.Table) else filled
+        assert as_rows == [rows[0] | {"meta": {"a": "x", "b": 0}}]
 
 
 def test_the_policy_of_the_run_counts_where_none_is_given() -> None:

@@ -56,6 +56,7 @@ def test_windows_1252_is_named_and_its_option_helps(tmp_path: Path, western: Pat
     assert "Hint: the file looks like windows-1252; read it with --encoding windows-1252." in (
         done.stderr
     )
+    assert "the corrected command replaces it with --overwrite" in done.stderr
     assert nd.Result.load(out).counts.documents == 23  # the folder is whole
     (one,) = json.loads((out / "run.json").read_text("utf-8"))["mostly_rejected"]
     assert (one["rejected"], one["documents"]) == (22, 23)

@@ -25,6 +25,11 @@ from neardup.artefacts.artefact import (
     why_unreadable,
 )
 from neardup.classes import dataclass
+from neardup.documents.collection import collect
+from neardup.documents.columns import Columns
+from neardup.documents.encodings import decoded
+from neardup.documents.extraction.extractor import Extraction
+from neardup.documents.file_formats import KINDS, is_known
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.features.qgrams import features_of_samples, sampled_grams
 from neardup.schema import Ragged
@@ -145,3 +150,26 @@ def boilerplate_need(
 def ignored(need: tuple[BoilerplateNeed, ...]) -> npt.NDArray[np.uint64]:
     """The sorted hashes of the boilerplate."""
     return need[0].ready().hashes if need else np.empty(0, np.uint64)
+
+
+def texts_of(path: Path, column: str = "text") -> list[str]:
+    """The texts of a file of boilerplate. A file of no known format is one text, and all text of
+    pages counts, because boilerplate is what an extractor would leave out."""
+    if not path.exists():
+        raise SettingsError(f"{path} does not exist.", hint="check the path.")
+    if path.is_file() and not is_known(path):
+        return [_text(path)]
+    of_pages = Extraction("all-text") if path.is_dir() or path.suffix.lower() in KINDS else None
+    chunks = collect([path], extraction=of_pages).chunks(Columns(text=column))
+    batches = (chunk.read() for chunk in chunks)
+    return [text for batch in batches for text in batch.records["text"].to_pylist()]
+
+
+def _text(path: Path) -> str:
+    try:
+        content = decoded(path.read_bytes())
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read: {error.strerror}.") from error
+    if content.text is None:
+        raise SettingsError(f"{path} cannot be read: {content.reason}.", hint="give a text file.")
+    return content.text

@@ -433,7 +433,9 @@ def named_inputs(assignments: tuple[str, ...]) -> list[tuple[str | None, str]]:
         if not (name and equals and path):
             raise SettingsError(
                 f"--source got {assignment!r}; expected NAME=INPUT.",
-                hint="--source wire=news.jsonl",
+                hint="--source wire=news.jsonl names an input. Values of a column are preferred "
+                f"with --keep {name or 'COLUMN'}:a,b and compared apart with --within "
+                f"{name or 'COLUMN'}.",
             )
         pairs.append((name, path))
     return pairs

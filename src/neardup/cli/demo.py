@@ -6,6 +6,7 @@ import click
 
 from neardup.cli.command import echo
 from neardup.cli.options import debug_option
+from neardup.wording import score_text
 
 FLOOD = (
     "The river rose by two metres overnight and flooded the old town, where firefighters carried "
@@ -57,4 +58,4 @@ def demo() -> None:
 
 
 def _score(score: float | None) -> str:
-    return "" if score is None else f"{score:.4f}"
+    return "" if score is None else score_text(score)

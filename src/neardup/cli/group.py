@@ -15,13 +15,19 @@ if TYPE_CHECKING:
     from neardup.runs.grouped_list import Grouped
 
 
-@click.command(short_help="Group the near-duplicates of a result list.")
+@click.command(
+    short_help="Group the near-duplicates of a result list.",
+    epilog="""\b
+Examples:
+  neardup group results.csv --text body --title name -o grouped.csv
+  neardup group answer.json --text _source.body --id _id""",
+)
 @click.argument("results", metavar="RESULTS")
 @click.option(
     "--representative",
     metavar="WHICH",
-    help="Representative of a group: rank (the best ranked), first or last (published, by --date) "
-    "or longest.  [default: rank]",
+    help="Representative of a group: rank (the best ranked), oldest or newest (by --date; also "
+    "called first and last) or longest.  [default: rank]",
 )
 @click.option("--collapse", is_flag=True, help="Show only the representatives, with a count.")
 @click.option("--rank", metavar="COL", help="Order by this column, smallest value first.")
@@ -32,7 +38,7 @@ if TYPE_CHECKING:
 )
 @shared.text_option
 @shared.id_option
-@click.option("--date", metavar="COL", help="Date column, for first and last.")
+@click.option("--date", metavar="COL", help="Date column, for oldest and newest.")
 @click.option("--title", metavar="COL", default="title", help="Column to show beside the id.")
 @click.option(
     "--method",
@@ -52,7 +58,8 @@ if TYPE_CHECKING:
     "--out",
     metavar="FILE",
     type=shared.PATH,
-    help="Write the list as .jsonl, .csv, .xlsx or .parquet; - writes JSON Lines to stdout.",
+    help="Write the list as .jsonl, .csv, .xlsx or .parquet; - writes JSON Lines to stdout. In a "
+    ".csv or .xlsx file the members of objects are columns such as _source.title.",
 )
 @shared.overwrite_option
 @shared.json_option

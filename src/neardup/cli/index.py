@@ -217,6 +217,7 @@ def line(id_: str, match: Match | None) -> str:
     if match is not None:
         row |= {"kept_id": match.of, "score": match.score, "reason": match.reason}
         row |= {"kind": match.kind}
+        row |= {"direction": match.direction} if match.direction else {}
         row |= {"by": match.by} if match.by else {}
     return json.dumps(row, ensure_ascii=False)
 

@@ -141,20 +141,24 @@ WIDTH = 96
 
 
 @click.command(short_help="List the papers, or show how to run one on your data.")
-@click.argument("name", required=False, nargs=-1, metavar="[NAME|WORDS]")
-@click.option("--bibtex", is_flag=True, help="Print the citation.")
+@click.argument("name", required=False, nargs=-1, metavar="[NAME...|WORDS]")
+@click.option("--bibtex", is_flag=True, help="Print the citations.")
 @json_option
 @debug_option
 def papers(name: tuple[str, ...], bibtex: bool, as_json: bool) -> None:
     """List the papers whose systems neardup has, or show one: what it is, how to run it on your
     documents, its experiment, and where neardup differs from it.
 
-    NAME is a name of the list; WORDS are words of a title, an author or a method.
+    NAME is a name of the list, of which several can be given; WORDS are words of a title, an author
+    or a method.
     """
     from neardup.papers import paper
 
-    words = " ".join(name)
-    found = paper.look_up(words) if words else list(paper.papers().values())
+    words, known = " ".join(name), paper.papers()
+    named = [known[one] for one in map(paper.canonical, name) if one in known]
+    found = paper.look_up(words) if words else list(known.values())
+    if not found and len(named) == len(name):
+        found = named
     if not found:
         _show_cited(words)
     elif bibtex:

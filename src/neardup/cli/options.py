@@ -204,11 +204,22 @@ within_option = click.option(
     "--within", metavar="COL", help="Compare only documents with the same value in COL."
 )
 
+
+def source_column(_ctx: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    """Refuses NAME=INPUT, which --source takes in dedup and find."""
+    if value and "=" in value:
+        raise click.UsageError(
+            f"--source got {value!r}; here it takes the column that names the source of a document."
+            " Hint: name a column; inputs with names, --source NAME=INPUT, are for dedup and find."
+        )
+    return value
+
+
 # Deciding which to keep
 KEEP = (
     "Which of several copies is kept: first, last, longest, shortest, newest, oldest, COLUMN:asc, "
-    "COLUMN:desc, source:a,b,c or complete:COL,COL (most of these columns filled). 'newest; "
-    "longest' resolves ties.  [default: {}]"
+    "COLUMN:desc, COLUMN:a,b,c (these values first, such as source:wire,web) or complete:COL,COL "
+    "(most of these columns filled). 'newest; longest' resolves ties.  [default: {}]"
 )
 keep_option = click.option("--keep", metavar="ORDER", help=KEEP.format("first"))
 policy_option = click.option(
@@ -344,6 +355,7 @@ new_index_options = with_options(
         "--source",
         "whose",
         metavar="COL",
+        callback=source_column,
         help=f"{SOURCE} (new index only).  [default: source]",
     ),
     click.option(
@@ -420,7 +432,7 @@ def settings_from(options: dict[str, Any]) -> Settings:
     assignments = options.pop("assignments")
     parameters = parse_assignments(assignments) if assignments else {}
     if files := options.pop("boilerplate", ()):
-        from neardup.documents.collection import texts_of
+        from neardup.artefacts.boilerplate import texts_of
 
         auto = Path("auto") in files
         if auto and len(files) > 1:

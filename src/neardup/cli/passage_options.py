@@ -70,6 +70,7 @@ similarity_option = click.option(
 source_option = click.option(
     "--source",
     metavar="COL",
+    callback=shared.source_column,
     help="Column that names the source of a document; URLs count by their host.  [default: source, "
     "url or the name of the input]",
 )

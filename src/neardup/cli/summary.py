@@ -57,6 +57,8 @@ def _actions(result: Result, out: Path | None) -> dict[str, Any]:
 def lines(result: Result, out: Path | None, seconds: float, size: int | None) -> list[str]:
     counts = result.counts
     summary = [f"{counts.sentence()}."]
+    if not counts.documents:
+        summary.append("No document was read: the inputs are empty.")
     if counts.too_short:
         are = "is" if counts.too_short == 1 else "are"
         kept = many(counts.too_short, "kept document")
@@ -258,7 +260,8 @@ def refuse_rejected(lines: Sequence[str], out: Path | None, *, accepted: bool, q
     if lines and accepted and not quiet:
         echo("\n".join(lines), err=True)
     if lines and not accepted:
-        written = f"The output was written to {out}. " if out else ""
+        again = "; the corrected command replaces it with --overwrite" if str(out) != "-" else ""
+        written = f"The output was written to {out}{again}. " if out else ""
         last = f"{written}With --accept-rejected the exit code is 0."
         raise Failure("\n".join([*lines, last]), DataError.exit_code)
 

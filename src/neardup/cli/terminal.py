@@ -17,7 +17,7 @@ import click
 
 from neardup.cli.command import echo
 from neardup.progress import LOG, Progress, Silent, Stage
-from neardup.wording import shortened, visible
+from neardup.wording import score_text, shortened, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -97,7 +97,7 @@ def show_clusters(result: Result) -> None:
     rows = [
         (
             f"{cluster['size']:,}",
-            f"{cluster['weakest']:.4f}",
+            score_text(cluster["weakest"]),
             shortened(cluster["kept_id"]),
             others(cluster["kept_id"], cluster["members"]),
         )

@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -20,6 +21,7 @@ import click
 from neardup.cli import options as shared
 from neardup.cli.command import INTERRUPTED, echo, echo_json
 from neardup.cli.index import hint_of, opened_or_new
+from neardup.wording import sayable
 
 if TYPE_CHECKING:
     from neardup.engines.index.flow.flow import Flow
@@ -88,8 +90,9 @@ def watch(
 ) -> None:
     """Check the items that arrive in DIR, and forward those that are new.
 
-    DIR: a folder, or - for JSON Lines on stdin. Items are text, HTML, PDF and office files, JSON
-    (one object, a list, or lines) and the entries of RSS, Atom, NewsML-G2 and other news in XML.
+    DIR: a folder, or - for JSON Lines on stdin. Items are text, HTML, PDF and office files,
+    messages (.eml, .msg, .mbox), JSON (one object, a list, or lines) and the entries of RSS, Atom,
+    NewsML-G2 and other news in XML.
     URL: a feed on the web (http, https), which is asked for what is new. Originals go to --forward
     or --exec, duplicates to --aside, and unreadable items to --unreadable. Every item goes to
     exactly one place, once, even if the process is killed and started again. Ctrl-C finishes the
@@ -103,10 +106,10 @@ def watch(
         url = _by_recipe(source[0], url, options["recipe"], flow)
     elif url is None:
         raise click.UsageError("Missing option '--index'. Hint: only --recipe goes without one.")
-    asked = FlowSettings.of(source, url, **flow)
+    asked = FlowSettings.of(source, url, once=once, **flow)
     with opened_or_new(url, options) as index:
         watcher = Watcher(asked.flow(index), as_json=as_json, quiet=quiet)
-        watcher.run(asked, once=once)
+        watcher.run(asked)
         hint_of(index, quiet=quiet)
 
 
@@ -138,17 +141,18 @@ class Watcher:
         self._live = not quiet and sys.stderr.isatty()
         self._stop = threading.Event()
         self._told, self._items = time.monotonic(), 0
+        self._reasons = Counter[str]()  # why items are unreadable
         self._show: Callable[[str], None] = lambda line: echo(line, err=True)
         flow.tell = self._tell
 
-    def run(self, asked: FlowSettings, *, once: bool) -> None:
+    def run(self, asked: FlowSettings) -> None:
         click.get_current_context().meta[INTERRUPTED] = lambda: "the next start continues from here"
         if not self._quiet:
             echo(
                 f"Watching {asked.watched}; Ctrl-C finishes the current items and stops.", err=True
             )
         with _signals(self._interrupt), self._status():
-            self._flow.run(self._wait, once=once)
+            self._flow.run(self._wait, once=asked.once)
         self._end(asked)
 
     def _interrupt(self) -> None:
@@ -168,9 +172,12 @@ class Watcher:
         if self._as_json:
             echo_json(json.dumps(event.data(), ensure_ascii=False))
         from neardup.engines.index.flow.items import PROBLEM
+        from neardup.engines.index.flow.places import UNREADABLE
 
         if event.what == PROBLEM:
             echo(str(event), err=True)
+        if event.what == UNREADABLE and "reason" in event.note:
+            self._reasons[event.note["reason"]] += 1
         self._say()
 
     def _say(self) -> None:
@@ -209,6 +216,8 @@ class Watcher:
             if totals.counts[UNREADABLE]:
                 place = asked.places.unreadable
                 echo(f"Unreadable items are in {place}, each with its reason.", err=True)
+            for reason, count in self._reasons.most_common(1):
+                echo(f"The most frequent reason ({count:,}): {sayable(reason)}.", err=True)
         if lost := self._flow.unclaimed():
             echo(f"{lost} lines that were read could not be stored.", err=True)
         if left:
@@ -217,7 +226,8 @@ class Watcher:
         failing = getattr(self._flow.source, "failing", ())
         for feed in failing:
             echo(f"The feed {feed} could not be read.", err=True)
-        if left or lost or failing:
+        nothing_read = totals.counts[UNREADABLE] == totals.items > 0
+        if left or lost or failing or (asked.once and nothing_read):
             click.get_current_context().exit(1)
 
 

@@ -130,8 +130,8 @@ def _microseconds(text: str | None) -> int | None:
 
 SIMPLE = ("first", "last", "longest", "shortest", "newest", "oldest")
 CHOICES = (
-    "first, last, longest, shortest, newest, oldest, COLUMN:asc, COLUMN:desc, source:a,b,c or "
-    "complete:COLUMN,COLUMN"
+    "first, last, longest, shortest, newest, oldest, COLUMN:asc, COLUMN:desc, COLUMN:a,b,c (these "
+    "values first) or complete:COLUMN,COLUMN"
 )
 SEPARATOR = ";"
 
@@ -144,7 +144,7 @@ class Criterion:
     name: str
     columns: tuple[str, ...] = ()
     descending: bool = False
-    sources: tuple[str, ...] = ()
+    preferred: tuple[str, ...] = ()  # values of the column, the best first
 
     @classmethod
     def parse(cls, written: str, date_column: str | None, where: str = "keep") -> Criterion:
@@ -164,11 +164,11 @@ class Criterion:
             return cls(written, "column", (column,), rest == "desc")
         column, _, rest = written.partition(":")
         listed = tuple(name.strip() for name in rest.split(","))
-        if column in ("source", "complete") and rest:
+        if column and rest and not _is_direction(rest):
             _check_listed(f"{where} {written!r}", listed)
-            if column == "source":
-                return cls(written, "source", ("source",), False, listed)
-            return cls(written, "complete", listed, True)
+            if column == "complete":
+                return cls(written, "complete", listed, True)
+            return cls(written, "preferred", (column,), False, listed)
         raise SettingsError(f"{where} is {written!r}.", hint=_expected(written))
 
     @property
@@ -185,8 +185,8 @@ class Criterion:
         if self.name == "complete":
             return pa.array(np.sum([filled(columns[name]) for name in self.columns], axis=0))
         name, column = self.columns[0], columns[self.columns[0]]
-        if self.name == "source":
-            preferred = pa.array(self.sources, pa.large_string())
+        if self.name == "preferred":
+            preferred = pa.array(self.preferred, pa.large_string())
             return pc.index_in(plain(column, name).cast(pa.large_string()), preferred)
         values = as_dates(column, name) if self.name == "date" else sortable(column, name)
         if not pa.types.is_floating(values.type):
@@ -197,9 +197,16 @@ class Criterion:
 def _expected(written: str) -> str:
     several = ", " in written or any(name in SIMPLE for name in written.split(","))
     separated = f"; several of them are separated by {SEPARATOR!r}" if several else ""
-    near = difflib.get_close_matches(written, SIMPLE, 1, cutoff=0.7)
+    column, _, word = written.partition(":")
+    directions = [f"{column}:asc", f"{column}:desc"] if _is_direction(word) else []
+    near = difflib.get_close_matches(written.lower(), [*SIMPLE, *directions], 1, cutoff=0.7)
     meant = f"did you mean {near[0]!r}? " if near and not several else ""
     return f"{meant}expected {CHOICES}{separated}."
+
+
+def _is_direction(word: str) -> bool:
+    """``descending`` and the like, which is no value that somebody prefers."""
+    return word.strip().lower() in ("asc", "desc", "ascending", "descending", "up", "down")
 
 
 def _check_listed(what: str, listed: Sequence[str]) -> None:
@@ -248,7 +255,9 @@ class Order:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        return next((c.sources for c in self.criteria if c.name == "source"), ())
+        """The preferred names of inputs."""
+        own = (c.preferred for c in self.criteria if c.columns == ("source",))
+        return next(filter(None, own), ())
 
     def values(self, lengths: Array, columns: Mapping[str, pa.ChunkedArray]) -> list[pa.Array]:
         return [criterion.values(lengths, columns) for criterion in self.criteria]

@@ -27,7 +27,7 @@ from neardup.documents.file_formats import CODECS, SHORT, ZIP
 from neardup.documents.folder import FolderSource
 from neardup.documents.folder_entries import Entry
 from neardup.documents.open_files import shown
-from neardup.documents.remote import Place
+from neardup.documents.remote import HIDDEN, Place
 from neardup.documents.streams import fault_of, open_binary, unreadable
 from neardup.documents.xml import HEAD
 
@@ -186,7 +186,7 @@ def _bounded(member: IO[bytes], size: int) -> bytes:
 def _hidden(name: str) -> bool:
     """Hidden files, and what macOS adds to its archives."""
     parts = PurePosixPath(name).parts
-    hidden = any(part.startswith(".") and part not in (".", "..") for part in parts)
+    hidden = any(part.startswith(HIDDEN) and part not in (".", "..") for part in parts)
     return hidden or parts[:1] == ("__MACOSX",)
 
 

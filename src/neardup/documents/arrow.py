@@ -8,7 +8,7 @@ about 8 MB. Several files become one kept file if Arrow can unify their schemas 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, zip_longest
@@ -145,8 +145,22 @@ class ArrowSource(Source):
         if len(sources) > 1:
             unified_schema(sources)
 
-    def writer(self, sources: Sequence[Any], path: Path) -> AbstractContextManager[Write]:
-        return _arrow_writer(sources, path)
+    @contextmanager
+    def writer(self, sources: Sequence[Any], path: Path) -> Iterator[Write]:
+        schema = unified_schema(sources)
+        options = _write_options(self)
+        make = ipc.new_stream if _as_stream(sources, schema) else ipc.new_file
+        with whole_file(path) as part, make(str(part), schema, options=options) as out:
+
+            def write(source: ArrowSource, keep: Mask) -> int:
+                rows = 0
+                for table, count in source.filtered(keep):
+                    rows += count
+                    if table.num_rows:
+                        out.write_table(conform(table, schema))
+                return rows
+
+            yield write
 
     def _parts(
         self, names: list[str] | None, mended: Callable[[Iterator[Part]], Iterator[Part]] = iter
@@ -358,25 +372,6 @@ def pieces_of(batch: Part, rows: int) -> Iterator[Part]:
         rows = max(1, min(rows, LARGE_BATCH // max(longest, 1)))
     for start in range(0, batch.num_rows, rows):
         yield batch.slice(start, rows)
-
-
-@contextmanager
-def _arrow_writer(sources: Sequence[ArrowSource], path: Path) -> Iterator[Write]:
-    """A function that adds the kept rows of a file and returns its number of rows."""
-    schema = unified_schema(sources)
-    options = _write_options(sources[0])
-    make = ipc.new_stream if _as_stream(sources, schema) else ipc.new_file
-    with whole_file(path) as part, make(str(part), schema, options=options) as out:
-
-        def write(source: ArrowSource, keep: Mask) -> int:
-            rows = 0
-            for table, count in source.filtered(keep):
-                rows += count
-                if table.num_rows:
-                    out.write_table(conform(table, schema))
-            return rows
-
-        yield write
 
 
 def _write_options(source: ArrowSource) -> ipc.IpcWriteOptions:

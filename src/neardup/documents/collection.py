@@ -1,9 +1,7 @@
 """Collections: the sources of a run as one input, read in chunks and returned in the same form.
 
 ``collect`` makes a :class:`Collection` from paths, globs, standard input, lists, data frames, Arrow
-tables or any object with the Arrow PyCapsule protocol. ``texts_of`` reads the texts of a file that
-is compared with documents, such as boilerplate: a file of no known format is one text, and all text
-of pages counts, because boilerplate is what an extractor would leave out.
+tables or any object with the Arrow PyCapsule protocol.
 """
 
 from __future__ import annotations
@@ -20,7 +18,6 @@ import pyarrow as pa
 
 from neardup.documents.clashes import Book, NamedApart, Naming, Shared
 from neardup.documents.columns import Chunk, Columns, Mask
-from neardup.documents.encodings import decoded
 from neardup.documents.extraction.extractor import (
     ExtractedChunk,
     Extraction,
@@ -30,10 +27,8 @@ from neardup.documents.extraction.extractor import (
 from neardup.documents.file_formats import (
     HTML,
     JSONL,
-    KINDS,
     PARQUET,
     WARC,
-    is_known,
     named_format,
 )
 from neardup.documents.inputs import Inputs, gather, mapping_class, named_chunks
@@ -46,17 +41,15 @@ from neardup.documents.kept import (
     readable,
     write_all,
     write_groups,
-    writer,
 )
 from neardup.documents.lost import LostSource, check_unchanged, damaged_kept
 from neardup.documents.open_files import Limits
 from neardup.documents.remote import Place
 from neardup.documents.source import LineWriter, Source
-from neardup.documents.streams import writing
+from neardup.documents.streams import wide_of, writing
 from neardup.errors import (
     ColumnError,
     InputError,
-    SettingsError,
     UnreadableError,
     UsageError,
     all_problems,
@@ -198,7 +191,7 @@ class Collection:
     def path_of(self, file: str, row: int) -> str | None:
         """The path of a document that is a file by itself; None for one of many in a file."""
         source = next((source for source in self.sources if source.file == file), None)
-        return source.path_of(row) if source else None
+        return source.path_of(row) if source and source.has_paths else None
 
     def name_of(self, file: str, row: int) -> str:
         """The id of a document that is a file by itself."""
@@ -206,7 +199,9 @@ class Collection:
 
     def encodings(self) -> dict[str, int]:
         """The number of text files by encoding, the most common first."""
-        return _by_count(Counter(n for source in self.sources for n in source.encoding_names()))
+        counts = Counter(name for source in self.sources for name in source.encodings.values())
+        counts.update(wide for source in self.sources if (wide := wide_of(source.codec)))
+        return _by_count(counts)
 
     def passed_over(self) -> dict[str, int]:
         """The number of records in WARC files that are no pages, and of attachments that hold no
@@ -286,7 +281,7 @@ class Collection:
             with writing(path, codec) as stream:
                 self.write_kept_to(keep, stream)
             return
-        with writer(sources, path) as write:
+        with sources[0].writer(sources, path) as write:
             write_all(self.sources, as_mask(keep), self.limit, lambda _: write)
 
     def check_stream(self) -> None:
@@ -401,24 +396,3 @@ def collect_inputs(
     if offered is None:
         offered = len(set(names)) > 1 or any(name is not None for name, _ in given)
     return Collection(sources, None, Inputs(tuple(names), offered, mapped), extractor)
-
-
-def texts_of(path: Path, column: str = "text") -> list[str]:
-    if not path.exists():
-        raise SettingsError(f"{path} does not exist.", hint="check the path.")
-    if path.is_file() and not is_known(path):
-        return [_text(path)]
-    of_pages = Extraction("all-text") if path.is_dir() or path.suffix.lower() in KINDS else None
-    chunks = collect([path], extraction=of_pages).chunks(Columns(text=column))
-    batches = (chunk.read() for chunk in chunks)
-    return [text for batch in batches for text in batch.records["text"].to_pylist()]
-
-
-def _text(path: Path) -> str:
-    try:
-        content = decoded(path.read_bytes())
-    except OSError as error:
-        raise SettingsError(f"{path} cannot be read: {error.strerror}.") from error
-    if content.text is None:
-        raise SettingsError(f"{path} cannot be read: {content.reason}.", hint="give a text file.")
-    return content.text

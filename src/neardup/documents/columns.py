@@ -193,8 +193,11 @@ def generated_ids(file: str, rows: pa.Array) -> pa.Array:
     )
 
 
-def refuse_missing(missing: Sequence[str], names: Sequence[str], file: str) -> None:
-    """Raises one error for all columns that a file lacks, if it lacks any."""
+def refuse_missing(
+    missing: Sequence[str], names: Sequence[str] | Mapping[str, Any], file: str
+) -> None:
+    """Raises one error for all columns that a file lacks, if it lacks any. ``names`` is a document
+    where names may also be paths into it."""
     if missing:
         raise all_problems([unknown_column(name, names, file) for name in missing])
 
@@ -209,18 +212,23 @@ def refuse_others(columns: Columns, names: Sequence[str], file: str) -> None:
         raise unknown_column(columns.text, names, file)
 
 
-def unknown_column(name: str, names: Sequence[str], file: str) -> ColumnError:
+def unknown_column(name: str, names: Sequence[str] | Mapping[str, Any], file: str) -> ColumnError:
     """An error that lists the existing columns, with the nearest name as the hint."""
     import difflib
 
+    nested = _paths(names) if isinstance(names, Mapping) else []
+    names = [str(column) for column in names]
     listed = ", ".join(repr(shortened(column)) for column in names[:20])
     listed += ", …" if len(names) > 20 else ""
     lower = {column.lower(): column for column in reversed(names)}
     near = difflib.get_close_matches(name.lower(), list(lower), n=1, cutoff=0.6)
     usual = "name one of the columns above"
+    usual += f", or of {', '.join(map(repr, nested[:20]))}" if nested else ""
     usual += " with --text (in Python text=)." if name == "text" else "."
     hint = f"did you mean {lower[near[0]]!r}?" if near else usual
-    if name == "text" and (likely := _text_column(lower, near)):
+    if inside := [path for path in nested if path.lower().endswith(f".{name.lower()}")]:
+        near, hint = [], f"did you mean {inside[0]!r}?"
+    if name == "text" and (likely := _text_column(lower, near, nested)):
         hint = f"did you mean {likely!r}? Then give --text {likely} (in Python text={likely!r})."
     if any(len(column) > LONGEST_NAME for column in names):
         hint = "does its first line hold a document? It is read as the header; put one before it."
@@ -229,10 +237,24 @@ def unknown_column(name: str, names: Sequence[str], file: str) -> ColumnError:
     return ColumnError(f"Column {name!r} is not in {file}; it has {listed}.", hint=hint)
 
 
-def _text_column(names: Mapping[str, str], near: Sequence[str]) -> str | None:
-    """The column that probably has the texts: a similar name, or a common one."""
-    column = next((names[name] for name in (*near, *TEXT_COLUMNS) if name in names), None)
-    return column if column and column.isidentifier() else None
+def _paths(item: Mapping[str, Any], above: str = "") -> list[str]:
+    """What is inside the objects of a document, as names with dots; the outermost first."""
+    objects = {f"{above}{key}.": value for key, value in item.items() if isinstance(value, Mapping)}
+    here = [path + str(key) for path, value in objects.items() for key in value]
+    return here + [path for prefix, value in objects.items() for path in _paths(value, prefix)]
+
+
+def _text_column(
+    names: Mapping[str, str], near: Sequence[str], nested: Sequence[str]
+) -> str | None:
+    """The column that probably has the texts: a similar name, or a common one, at the top or
+    inside an object."""
+    known = [names[name] for name in (*near, *TEXT_COLUMNS) if name in names]
+    usual = [
+        path for last in ("text", *TEXT_COLUMNS) for path in nested if path.endswith(f".{last}")
+    ]
+    column = next(iter((*known, *usual)), None)
+    return column if column and column.replace(".", "_").isidentifier() else None
 
 
 class Column(NamedTuple):

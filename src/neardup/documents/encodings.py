@@ -90,9 +90,23 @@ def decoded(data: bytes, encoding: str | None = None) -> Decoded:
     return _detected(data)
 
 
+OLE = bytes.fromhex("d0cf11e0a1b11ae1")
+_TABLES = "file is a table in the format {}; give it as an input of its own"
+_NO_TEXT = {
+    OLE: "file is an old Word, Excel or PowerPoint file; save it as .docx, .pptx or .pdf, or "
+    "convert it with `soffice --convert-to docx`",
+    b"ARROW1\0\0": _TABLES.format("Arrow"),
+    b"\xff\xff\xff\xff": _TABLES.format("Arrow (a stream)"),
+    b"PAR1": _TABLES.format("Parquet"),
+}  # by the first bytes
+
+
 def _detected(data: bytes) -> Decoded:
     import chardet  # not for files in UTF-8
 
+    for first, reason in _NO_TEXT.items():
+        if data.startswith(first):
+            return Decoded(None, reason)
     found = chardet.detect(data)
     guess = found["encoding"]
     if (place := data.find(b"\0")) >= 0 and (_is_utf8(data) or not _is_wide(guess)):
@@ -100,7 +114,10 @@ def _detected(data: bytes) -> Decoded:
     sure = guess is not None and found["confidence"] >= LEAST_CONFIDENCE
     for name in (str(guess) if sure else "cp1252", "cp1252", "latin-1"):
         try:
-            return Decoded(data.decode(name), None, codecs.lookup(name).name)
+            text = data.decode(name)
+            if "\0" in text:  # what looked like UTF-16
+                return Decoded(None, f"file is binary: NUL at byte {place + 1}")
+            return Decoded(text, None, codecs.lookup(name).name)
         except (UnicodeDecodeError, LookupError):  # a name may be unknown to Python
             continue
     raise AssertionError("every byte is a character of Latin-1")

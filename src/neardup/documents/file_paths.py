@@ -24,7 +24,7 @@ from neardup.documents.file_formats import (
     named_format,
 )
 from neardup.documents.lost import LostSource, locked_folders
-from neardup.documents.remote import Place, address_of, local_path, remote_files
+from neardup.documents.remote import LOCK, Place, address_of, local_path, remote_files
 from neardup.documents.source import Reading, Source
 from neardup.documents.streams import WHOLE_JSON, reading_of, unreadable
 from neardup.errors import InputError, UnreadableError
@@ -68,7 +68,7 @@ def source_of(found: Found, reading: Reading) -> Source:
 def apart(key: str, source: Source, reading: Reading) -> list[tuple[str, Source]]:
     """A folder and the feeds and mailboxes in it, which are separate sources; each with its
     key."""
-    feeds = source.feed_places()
+    feeds = source.feed_places() if not source.form else ()
     if not feeds:
         return [(key, source)]
     own = [(key, source)] if source.entries else []  # type: ignore[attr-defined]  # of a folder
@@ -94,7 +94,8 @@ def _expanded(path: Path) -> Iterator[Found]:
         raise InputError(
             f"{name} does not exist.", hint=f"check the path; the current folder is {os.getcwd()}."
         )
-    matches = sorted(match for match in glob.glob(name, recursive=True) if os.path.isfile(match))
+    named = (match for match in glob.glob(name, recursive=True) if os.path.isfile(match))
+    matches = sorted(match for match in named if not os.path.basename(match).startswith(LOCK))
     locked = locked_folders(name)
     if not matches and not locked:
         raise InputError(

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +26,7 @@ import pyarrow as pa
 
 from neardup.documents.bibliography import SUFFIXES as LISTS
 from neardup.documents.bibliography import Library, Reference, is_csl, references
-from neardup.documents.columns import Columns, DocumentBatch, Mask, refuse_others
+from neardup.documents.columns import Columns, Mask, refuse_others
 from neardup.documents.encodings import decoded
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import META, Extracted, Page
@@ -34,17 +34,18 @@ from neardup.documents.file_formats import CODECS, KINDS, XML, is_mailbox, unpac
 from neardup.documents.folder_entries import (
     CHUNK_FILES,
     Entry,
+    FolderChunk,
     chunkfuls,
     entry_now,
     folder_writer,
     free_place,
     local_entries,
+    meta_columns,
     remote_entries,
     runs_of,
     weight,
 )
 from neardup.documents.lost import changed
-from neardup.documents.memory_tables import TableChunk
 from neardup.documents.news_items import is_feed, xml_document
 from neardup.documents.open_files import OpenFiles
 from neardup.documents.pieces import Piece, Trial
@@ -55,45 +56,6 @@ from neardup.documents.xml import HEAD
 from neardup.progress import LOG
 
 CHUNK_PAGES = 32  # few, because pages take long and an interrupt waits for those of a chunk
-
-
-@dataclass(frozen=True)
-class FolderChunk:
-    """Some files of a folder, beginning with number ``first_row``."""
-
-    source: FolderSource
-    entries: Sequence[Entry]
-    first_row: int
-    columns: Columns
-
-    def read(self) -> DocumentBatch:
-        pages = self.source.read(self.entries)
-        names = self.source.ids(self.entries, pages, self.columns.id_name)
-        texts = pa.array([page.text for page in pages], pa.large_string())
-        extra = meta_columns(pages, self.columns.found(self.source.names))
-        of = (self.source.file, self.first_row, self.columns)
-        batch = TableChunk(*of, texts, names, extra).read()
-        reasons = [page.reason for page in pages]
-        rejected = [
-            replace(
-                lost,
-                reason=reasons[lost.row - self.first_row] or lost.reason,
-                path=self.source.path_of(lost.row),
-            )
-            for lost in batch.rejected
-        ]
-        return replace(batch, rejected=rejected)
-
-
-def meta_columns(pages: Sequence[Extracted], names: Sequence[str]) -> dict[str, pa.Array]:
-    """The metadata of pages and messages; text files have none. Counts end with ``_words``."""
-    return {
-        name: pa.array(
-            [getattr(page.meta, name, None) or page.more.get(name) for page in pages],
-            pa.int64() if name.endswith("_words") else pa.large_string(),
-        )
-        for name in names
-    }
 
 
 @dataclass
@@ -221,9 +183,6 @@ class FolderSource(Source):
     def name_of(self, row: int) -> str:
         return self.id_of(self.entries[row - 1])
 
-    def encoding_names(self) -> Iterable[str]:
-        return self.encodings.values()
-
     def kind_of(self, entry: Entry) -> str | None:
         """The kind of a page that is extracted; None for text."""
         if not self.extractor.extraction.pages:
@@ -317,8 +276,10 @@ class FolderSource(Source):
         self._check_unchanged(entries)
         return pa.table(columns), len(self.entries)
 
-    def writer(self, sources: Sequence[Any], path: Path) -> AbstractContextManager[Write]:  # noqa: ARG002
-        return folder_writer(path)
+    @contextmanager
+    def writer(self, sources: Sequence[Any], path: Path) -> Iterator[Write]:  # noqa: ARG002
+        with folder_writer(path) as write:
+            yield write
 
     def copy_files(self, keep: Mask, folder: Path) -> list[str]:
         """Copies the kept files and returns their places in the folder."""

@@ -1,4 +1,4 @@
-"""The files of a folder: as they are listed, drawn for a sample, and copied to a kept folder.
+"""The files of a folder: as they are listed, read in chunks, drawn for a sample, and copied.
 
 An entry has a name, size and time of change, or the reason why the file cannot be read.
 """
@@ -11,13 +11,18 @@ import shutil
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from neardup.documents.columns import Mask
+import pyarrow as pa
+
+from neardup.documents.columns import Columns, DocumentBatch, Mask
+from neardup.documents.extraction.page import Extracted
 from neardup.documents.file_formats import list_name
+from neardup.documents.memory_tables import TableChunk
 from neardup.documents.pieces import places
-from neardup.documents.remote import Remote
+from neardup.documents.remote import HIDDEN, Remote
 from neardup.documents.source import Write
 from neardup.documents.streams import unreadable
 from neardup.errors import InputError
@@ -41,8 +46,8 @@ def local_entries(top: Path) -> Iterator[Entry]:
     problems: list[OSError] = []
     real = top.resolve()
     for folder, below, files in os.walk(top, onerror=problems.append):
-        below[:] = [name for name in below if not name.startswith(".")]
-        for name in (name for name in files if not name.startswith(".")):
+        below[:] = [name for name in below if not name.startswith(HIDDEN)]
+        for name in (name for name in files if not name.startswith(HIDDEN)):
             path = Path(folder, name)
             if entry := entry_of(path, path.relative_to(top).as_posix(), real):
                 yield entry
@@ -77,6 +82,45 @@ def remote_entries(top: Remote) -> Iterator[Entry]:
     for name, file in top.files():
         status = file.stat()
         yield Entry(name, status.st_size, None, status.st_mtime_ns)
+
+
+@dataclass(frozen=True)
+class FolderChunk:
+    """Some files of a folder, beginning with number ``first_row``."""
+
+    source: Any
+    entries: Sequence[Entry]
+    first_row: int
+    columns: Columns
+
+    def read(self) -> DocumentBatch:
+        pages = self.source.read(self.entries)
+        names = self.source.ids(self.entries, pages, self.columns.id_name)
+        texts = pa.array([page.text for page in pages], pa.large_string())
+        extra = meta_columns(pages, self.columns.found(self.source.names))
+        of = (self.source.file, self.first_row, self.columns)
+        batch = TableChunk(*of, texts, names, extra).read()
+        reasons = [page.reason for page in pages]
+        rejected = [
+            replace(
+                lost,
+                reason=reasons[lost.row - self.first_row] or lost.reason,
+                path=self.source.path_of(lost.row),
+            )
+            for lost in batch.rejected
+        ]
+        return replace(batch, rejected=rejected)
+
+
+def meta_columns(pages: Sequence[Extracted], names: Sequence[str]) -> dict[str, pa.Array]:
+    """The metadata of pages and messages; text files have none. Counts end with ``_words``."""
+    return {
+        name: pa.array(
+            [getattr(page.meta, name, None) or page.more.get(name) for page in pages],
+            pa.int64() if name.endswith("_words") else pa.large_string(),
+        )
+        for name in names
+    }
 
 
 def weight(entry: Entry) -> int:

@@ -273,7 +273,7 @@ class _Parsed:
         missing = [n for n in self.columns.required if not self.scan.fields[n].types.any()]
         if missing:
             line = self.chunk.data.split(b"\n", int(whole[0]) + 1)[int(whole[0])]
-            refuse_missing(missing, list(parsed(line.decode("utf-8-sig"))), self.chunk.file)
+            refuse_missing(missing, parsed(line.decode("utf-8-sig")), self.chunk.file)
 
 
 def text_reason(name: str, kind: str) -> str:

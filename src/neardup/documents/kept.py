@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -70,12 +70,6 @@ def names_of(groups: dict[str, list[Any]]) -> list[str]:
     return [*groups, *map(list_name, folders)]
 
 
-def writer(sources: Sequence[Any], path: Path) -> AbstractContextManager[Write]:
-    first: Source = sources[0]
-    first.check_together(sources)
-    return first.writer(sources, path)
-
-
 def write_groups(
     sources: Sequence[Source],
     keep: Mask,
@@ -88,7 +82,7 @@ def write_groups(
     apart = {name: folder / name for name in groups if "/" in name}
     with ExitStack() as stack:
         writers = {
-            name: stack.enter_context(writer(some, folder / name))
+            name: stack.enter_context(some[0].writer(some, folder / name))
             for name, some in groups.items()
             if name not in apart
         } | {name: _alone(path) for name, path in apart.items()}
@@ -105,8 +99,8 @@ def _alone(path: Path) -> Write:
 
     def write(source: Any, keep: Mask) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with writer([source], path) as alone:
-            return alone(source, keep)
+        with source.writer([source], path) as alone:
+            return int(alone(source, keep))
 
     return write
 

@@ -146,7 +146,7 @@ class DictChunk:
             n for n in self.columns.required if not any(has_value(item, n) for item in dicts)
         ]
         file = "the list of dicts" if self.file == "input" else self.file
-        refuse_missing(missing, [str(key) for key in first], file)
+        refuse_missing(missing, first, file)
 
 
 def has_value(item: dict[str, Any], name: str) -> bool:

@@ -17,7 +17,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -351,12 +351,12 @@ class MboxSource(Mail, ArchiveSource):
             yield Entry("(the rest of the mailbox)", 0, self._fault)
 
     def content(self, entry: Entry) -> bytes:
-        return _unescaped(super().content(entry))
+        return unescaped(super().content(entry))
 
     def beginning(self, file: Entry, size: int) -> bytes:
         with self.files.stream(self._plain) as stream:
             stream.seek(self._places[file.name][0])
-            return _unescaped(stream.read(size))
+            return unescaped(stream.read(size))
 
     def made_id(self, file: Entry, row: int) -> str:  # noqa: ARG002 (of a folder)
         return f"{self.file}:{row}"
@@ -367,8 +367,10 @@ class MboxSource(Mail, ArchiveSource):
     def locate(self, entry: Entry) -> Place:  # noqa: ARG002 (as of a file)
         return self.path
 
-    def writer(self, sources: Sequence[Any], path: Path) -> AbstractContextManager[Write]:  # noqa: ARG002
-        return _mbox_writer(path, named_format(path)[1])
+    @contextmanager
+    def writer(self, sources: Sequence[Any], path: Path) -> Iterator[Write]:  # noqa: ARG002
+        with writing(path, named_format(path)[1]) as stream:
+            yield lambda source, keep: source.copy_messages(keep, stream)
 
     def copy_messages(self, keep: Mask, out: IO[bytes]) -> int:
         """Writes the kept messages as they are, and returns the number of documents."""
@@ -403,7 +405,7 @@ def messages(stream: IO[bytes]) -> Iterator[tuple[int, int]]:
 _ESCAPED = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
-def _unescaped(data: bytes) -> bytes:
+def unescaped(data: bytes) -> bytes:
     """A message without the line that begins it, and without signs before ``From `` (mboxrd)."""
     return _ESCAPED.sub(rb"\1", data[data.find(b"\n") + 1 :])
 
@@ -411,10 +413,3 @@ def _unescaped(data: bytes) -> bytes:
 def is_mbox(head: bytes) -> bool:
     first, _, rest = head.partition(b"\n")
     return first.startswith(b"From ") and _HEADER.match(rest) is not None
-
-
-@contextmanager
-def _mbox_writer(path: Path, codec: str | None) -> Iterator[Write]:
-    """A function that adds the kept messages of a mailbox and returns its number of documents."""
-    with writing(path, codec) as stream:
-        yield lambda source, keep: source.copy_messages(keep, stream)

@@ -8,7 +8,7 @@ of these libraries brings its own methods.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -261,8 +261,11 @@ class TableSource(MemorySource):
         if len(sources) > 1:
             unified_schema(sources)
 
-    def writer(self, sources: Sequence[Any], path: Path) -> AbstractContextManager[Write]:
-        return parquet_writer(sources, path) if len(sources) > 1 else table_writer(path)
+    @contextmanager
+    def writer(self, sources: Sequence[Any], path: Path) -> Iterator[Write]:
+        alone = len(sources) == 1
+        with table_writer(path) if alone else parquet_writer(sources, path) as write:
+            yield write
 
     def filtered(self, keep: Mask) -> Iterator[tuple[pa.RecordBatch, int]]:
         """The kept rows in batches, as from a Parquet file, and the number of rows."""

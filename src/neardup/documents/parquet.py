@@ -7,7 +7,7 @@ are preserved. The schemas of several files are unified if Arrow can do so witho
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -32,8 +32,15 @@ from neardup.documents.memory_tables import CHUNK_ROWS, check_columns, chunk_of,
 from neardup.documents.open_files import LARGE_BATCH, OpenFiles, claims_of, longest_entry
 from neardup.documents.pieces import PLACES, Piece, Trial, some_of
 from neardup.documents.remote import READ_BYTES, Place, Remote
+from neardup.documents.row_groups import (
+    RowGroups,
+    bytes_of_groups,
+    check_index,
+    rows_of_chunk,
+    rows_of_groups,
+)
 from neardup.documents.source import Source, Write
-from neardup.documents.streams import CHUNK_BYTES, cause, unreadable
+from neardup.documents.streams import cause, unreadable
 from neardup.documents.table_writer import conform, parquet_writer, unified_schema
 from neardup.errors import UnreadableError
 
@@ -110,7 +117,7 @@ class ParquetSource(Source):
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
         texts: dict[int, str] = dict.fromkeys(rows, "")
         with self.opened() as parquet:
-            for first, group in _row_groups(parquet):
+            for first, group in rows_of_groups(parquet):
                 end = first + parquet.metadata.row_group(group).num_rows
                 if any(first <= row < end for row in rows):
                     texts |= self._texts_of(parquet, group, first, rows, columns.text)
@@ -159,7 +166,7 @@ class ParquetSource(Source):
     def _mended(self, parquet: pq.ParquetFile, position: int, lost: LostRows) -> Iterator[Part]:
         """The rest of a row group without its broken columns. An error is raised if one of these
         was compared, or may not be null."""
-        first, group = max(at for at in _row_groups(parquet) if at[0] <= position + 1)
+        first, group = max(at for at in rows_of_groups(parquet) if at[0] <= position + 1)
         schema, skip = parquet.schema_arrow, position + 1 - first
         sound = [name for name in schema.names if not self._is_broken(parquet, group, name)]
         broken = [field for field in schema if field.name not in sound]
@@ -188,8 +195,10 @@ class ParquetSource(Source):
         if len(sources) > 1:
             unified_schema(sources)
 
-    def writer(self, sources: Sequence[Any], path: Path) -> AbstractContextManager[Write]:
-        return parquet_writer(sources, path)
+    @contextmanager
+    def writer(self, sources: Sequence[Any], path: Path) -> Iterator[Write]:
+        with parquet_writer(sources, path) as write:
+            yield write
 
     def _parts(self, parquet: pq.ParquetFile, columns: list[str] | None) -> Iterator[Part]:
         """All rows in order. If a row group is broken, the groups are read one by one, because
@@ -203,7 +212,7 @@ class ParquetSource(Source):
                     done += batch.num_rows
         except (*_BROKEN, MemoryError):  # the groups one by one show which of them it is
             pass
-        for first, group in _row_groups(parquet):
+        for first, group in rows_of_groups(parquet):
             if first + parquet.metadata.row_group(group).num_rows - 1 > done:
                 yield from self.group(parquet, group, columns, skip=max(0, done + 1 - first))
 
@@ -239,7 +248,7 @@ class ParquetSource(Source):
 
     def decoded_size(self) -> int:
         with self.opened() as parquet:
-            return _decoded_size(parquet)
+            return bytes_of_groups(parquet)
 
     def pieces(self, columns: Columns, budget: float) -> Iterator[Piece]:
         """The first rows of random row groups. The budget counts unpacked bytes, because these
@@ -249,7 +258,7 @@ class ParquetSource(Source):
             check_columns(columns, names, self.file)
             bytes_of_row = self.size() / rows
             groups = some_of(parquet.num_row_groups, PLACES)
-            left = budget / max(_decoded_size(parquet) / rows, bytes_of_row, 1e-9)
+            left = budget / max(bytes_of_groups(parquet) / rows, bytes_of_row, 1e-9)
             if left >= parquet.metadata.num_rows:
                 groups = list(range(parquet.num_row_groups))
             for number, group in enumerate(groups):
@@ -296,7 +305,7 @@ class ParquetSource(Source):
         """Row groups that stand together."""
         try:
             with self.opened() as parquet:
-                groups = list(_row_groups(parquet))
+                groups = list(rows_of_groups(parquet))
                 sizes = [parquet.metadata.row_group(g).total_byte_size for _, g in groups]
         except UnreadableError:  # the error is reported when the file is read
             return [self]
@@ -313,8 +322,8 @@ class ParquetSource(Source):
     def _batch_rows(self, parquet: pq.ParquetFile, groups: Sequence[int]) -> int:
         """The rows of a batch of these row groups. A short file may repeat a long value of its
         dictionary without end, so there the longest value counts."""
-        rows = min(self.chunk_rows, _rows_of_chunk(parquet.metadata))
-        if self.size() > _PROBED_BYTES or rows * _decoded_size(parquet) < LARGE_BATCH:
+        rows = min(self.chunk_rows, rows_of_chunk(parquet.metadata))
+        if self.size() > _PROBED_BYTES or rows * bytes_of_groups(parquet) < LARGE_BATCH:
             return rows
         return max(1, min(rows, LARGE_BATCH // max(1, self._longest(parquet, groups))))
 
@@ -356,28 +365,8 @@ class ParquetSource(Source):
         except _BROKEN as error:
             raise unreadable(self.path, error) from error
         with parquet:
-            _check_index(parquet.metadata, self.path)
+            check_index(parquet.metadata, self.path)
             yield parquet
-
-
-@dataclass
-class RowGroups(Source):
-    """Consecutive row groups of a Parquet file; the first begins at ``first_row``."""
-
-    whole: ParquetSource
-    first_row: int
-    groups: list[int] = field(default_factory=list)
-
-    @property
-    def file(self) -> str:
-        return self.whole.file
-
-    @property
-    def path(self) -> Place:
-        return self.whole.path
-
-    def chunks(self, columns: Columns) -> Iterator[Chunk]:
-        return self.whole.chunks_of(self.groups, self.first_row, columns)
 
 
 def _is_text(type_: pa.DataType) -> bool:
@@ -392,34 +381,9 @@ def _unpacked_bytes(column: pa.Array) -> int:
     return int(pc.sum(lengths).as_py() or 0)
 
 
-def _decoded_size(parquet: pq.ParquetFile) -> int:
-    groups = range(parquet.num_row_groups)
-    return sum(parquet.metadata.row_group(group).total_byte_size for group in groups)
-
-
-def _check_index(metadata: Any, path: Place) -> None:
-    """Refuses a broken index, because rows are counted by it."""
-    groups = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
-    if sum(groups) != metadata.num_rows or min(groups, default=0) < 0:
-        raise unreadable(path, OSError("its index contradicts itself"))
-
-
 def _no_rows(schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
 
 
 def _text(value: pa.Array, name: str, file: str) -> str:
     return text_column(value, name, file).array[0].as_py() or ""
-
-
-def _row_groups(parquet: pq.ParquetFile) -> Iterator[tuple[int, int]]:
-    row = 1
-    for group in range(parquet.metadata.num_row_groups):
-        yield row, group
-        row += parquet.metadata.row_group(group).num_rows
-
-
-def _rows_of_chunk(metadata: Any) -> int:
-    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    widest = max((g.total_byte_size / g.num_rows for g in groups if g.num_rows), default=1.0)
-    return max(1, int(CHUNK_BYTES / max(widest, 1.0)))

@@ -34,6 +34,8 @@ _SHOWN_OPTIONS = (*_S3_OPTIONS, "project_id", "blob_storage_authority", "dfs_sto
 # pathlib collapses two slashes into one.
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(/+)([^/]*)/*(.*)", re.DOTALL)
 _OPTIONS = re.compile(r"(.*)\?(\w+=[^?]*)", re.DOTALL)
+LOCK = "~$"  # Word begins so the name of a file that says who has a document open
+HIDDEN = (".", LOCK)
 DATABASES = ("sqlite", "postgresql", "postgres")
 _QUERY = re.compile(r"(?:^|&)query=", re.DOTALL)
 
@@ -279,11 +281,10 @@ class Remote:
             raise unreachable(str(self), error) from error
 
     def files(self) -> Iterator[tuple[str, Remote]]:
-        """The files below a folder, by their paths in it; hidden ones (with a leading dot) are left
-        out."""
+        """The files below a folder, by their paths in it; hidden ones are left out."""
         for info in _listing(self.store, self.address, self.info.path, recursive=True):
             name = info.path[len(self.info.path) :].lstrip("/")
-            if not any(part.startswith(".") for part in name.split("/")):
+            if not any(part.startswith(HIDDEN) for part in name.split("/")):
                 yield name, _found(self.store, self.address, info)
 
 
@@ -364,7 +365,7 @@ def fits(parts: Sequence[str], pattern: Sequence[str]) -> bool:
     if not pattern or not parts:
         return not parts and all(part == "**" for part in pattern)
     first, *rest = pattern
-    hidden = parts[0].startswith(".") and not first.startswith(".")
+    hidden = parts[0].startswith(HIDDEN) and not first.startswith(HIDDEN)
     if first == "**":
         return fits(parts, rest) or (not hidden and fits(parts[1:], pattern))
     return not hidden and fnmatchcase(parts[0], first) and fits(parts[1:], rest)

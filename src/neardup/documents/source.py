@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar
@@ -23,7 +23,7 @@ from neardup.documents.columns import Chunk, Columns, DocumentBatch, Mask
 from neardup.documents.file_formats import SUFFIXES
 from neardup.documents.open_files import OpenFiles
 from neardup.documents.pieces import Piece, Trial
-from neardup.documents.streams import packing_of, wide_of, writing
+from neardup.documents.streams import packing_of, writing
 from neardup.errors import UsageError
 from neardup.schema import Array
 
@@ -79,10 +79,15 @@ class Source:
             """What makes text of its pages, if it does so itself."""
 
         @property
+        def encodings(self) -> Mapping[str, str]:
+            """The encodings of text files that were read, by name."""
+
+        @property
         def passed(self) -> Mapping[str, int]:
             """The number of records and attachments that hold no text, by type."""
     else:
-        form, passed = "jsonl", MappingProxyType({})
+        form = "jsonl"
+        encodings = passed = MappingProxyType({})
         codec = again = watch = extractor = None
 
     # Reading:
@@ -108,11 +113,6 @@ class Source:
         """The id of a document that is a file by itself."""
         return str(self.path_of(row))
 
-    def encoding_names(self) -> Iterable[str]:
-        """The encodings that were found, one for each file."""
-        wide = wide_of(self.codec)
-        return [wide] if wide else []
-
     def feed_places(self) -> Sequence[Any]:
         """Files of many documents in a folder, which are sources by themselves."""
         return ()
@@ -134,9 +134,13 @@ class Source:
     def check_together(self, sources: Sequence[Any]) -> None:
         """Raises an error if the sources, of which this is the first, cannot be one kept file."""
 
-    def writer(self, sources: Sequence[Any], path: Path) -> AbstractContextManager[Write]:  # noqa: ARG002
+    @contextmanager
+    def writer(self, sources: Sequence[Any], path: Path) -> Iterator[Write]:
         """Writes the kept documents of the sources, of which this is the first, to one file."""
-        return _line_writer(path, packing_of(self.codec))
+        self.check_together(sources)
+        with writing(path, packing_of(self.codec)) as stream:
+            lines = LineWriter(stream)
+            yield lambda source, keep: int(source.copy(keep, lines))
 
     def copy(self, keep: Mask, out: LineWriter) -> int:
         """Writes the kept lines and returns the number of documents."""
@@ -202,13 +206,6 @@ class LineWriter:
 
     def end_file(self) -> None:
         self._new_file = True
-
-
-@contextmanager
-def _line_writer(path: Path, codec: str | None) -> Iterator[Write]:
-    with writing(path, codec) as stream:
-        lines = LineWriter(stream)
-        yield lambda source, keep: int(source.copy(keep, lines))
 
 
 T = TypeVar("T")

@@ -17,7 +17,7 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
@@ -192,8 +192,12 @@ class WarcSource(Source):
         none = pa.table({name: pa.array([], pa.large_string()) for name in NAMES})
         return pa.concat_tables([none, *parts]), row + (self._lost is not None)
 
-    def writer(self, sources: Sequence[Any], path: Path) -> AbstractContextManager[Write]:  # noqa: ARG002
-        return _warc_writer(path, named_format(path)[1])
+    @contextmanager
+    def writer(self, sources: Sequence[Any], path: Path) -> Iterator[Write]:  # noqa: ARG002
+        codec = named_format(path)[1]
+        with whole_file(path) as part, part.open("wb", buffering=1 << 20) as out:
+            write = functools.partial(write_record, out, codec)
+            yield lambda source, keep: source.copy_records(keep, write)
 
     def copy_records(self, keep: Mask, write: WriteRecord) -> int:
         """Calls ``write`` with each record that stays, and returns the number of documents."""
@@ -250,14 +254,6 @@ class _Enough(Exception):  # noqa: N818 (no error)
 def _plain(page: Page) -> Extracted:
     decoded = decoded_html(page.data, page.charset)
     return Extracted(decoded.text, decoded.reason, Meta(url=page.url), None, decoded.encoding)
-
-
-@contextmanager
-def _warc_writer(path: Path, codec: str | None) -> Iterator[Write]:
-    """A function that adds the kept records of a file and returns its number of documents."""
-    with whole_file(path) as part, part.open("wb", buffering=1 << 20) as out:
-        write = functools.partial(write_record, out, codec)
-        yield lambda source, keep: source.copy_records(keep, write)
 
 
 def write_record(out: IO[bytes], codec: str | None, record: Record, content: IO[bytes]) -> None:

@@ -30,7 +30,7 @@ from neardup.files import from_json, whole_file
 from neardup.plan import resolve
 from neardup.runs.comparison import compare
 from neardup.settings import settings_of
-from neardup.wording import many, shortened
+from neardup.wording import many, score_text, shortened
 
 MARKDOWN, OTHERS = (".md", ".markdown", ".mdx"), (".rst", ".txt", ".text")
 SCORE, MIN_WORDS = 0.5, 20
@@ -76,7 +76,8 @@ class Finding(NamedTuple):
 
     def lines(self) -> list[str]:
         what = "has drifted from its accepted copy" if self.drifted else "repeats"
-        told = [f"{self.b.place}: {what} {self.a.place} ({self.kind}, score {self.score:.2f})"]
+        why = f"{self.kind}, score {score_text(self.score, self.kind, 2)}"
+        told = [f"{self.b.place}: {what} {self.a.place} ({why})"]
         if self.a.heading or self.b.heading:
             told.append(f"  sections: {self.a.heading or '(top)'} | {self.b.heading or '(top)'}")
         for before, after in self.differing():

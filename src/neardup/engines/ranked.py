@@ -159,7 +159,9 @@ def _stored(listed: RankedList, signatures: str | Sequence[bytes | None]) -> tup
 
 
 USUAL = ("shingles", {"words": 3, "threshold": 0.5})
+# As an order of the run. oldest and newest are what --keep calls first and last here.
 REPRESENTATIVES = {"rank": "first", "first": "oldest", "last": "newest", "longest": "longest"}
+REPRESENTATIVES |= {order: order for order in ("oldest", "newest")}
 SETTINGS = ("method", "threshold", "set", "date", "workers", "memory", "recipe")
 
 
@@ -167,8 +169,8 @@ SETTINGS = ("method", "threshold", "set", "date", "workers", "memory", "recipe")
 class Listing:
     """How a list is read.
 
-    ``representative``: the result that represents a group: "rank" (the best ranked), "first" or
-    "last" (published; ``date`` names the column) or "longest".
+    ``representative``: the result that represents a group: "rank" (the best ranked),
+    "oldest" or "newest" (``date`` names the column; also "first" and "last") or "longest".
     ``collapse``: show only the representatives, with a count.
     ``text``: the column that holds the text.
     ``id``: the column that holds the id.
@@ -339,13 +341,13 @@ def _listing(given: Mapping[str, Any]) -> Listing:
 
 
 def _keep(representative: str, date: str | None) -> Order:
-    if date is None and representative in ("first", "last"):
+    order = REPRESENTATIVES[representative]
+    if date is None and order in ("oldest", "newest"):
         raise SettingsError(
-            f"representative {representative!r} is the {representative} published; which column is "
-            "the date?",
+            f"representative {representative!r} is the {order} result; which column is the date?",
             hint="name it with --date COLUMN (in Python: date='COLUMN').",
         )
-    return Order.parse(REPRESENTATIVES[representative], date)
+    return Order.parse(order, date)
 
 
 def _frozen(method: Method, given: Mapping[str, Artefact]) -> Artefacts:

@@ -53,6 +53,7 @@ from neardup.errors import ColumnError, InputError, SignatureError
 from neardup.methods.base import SIGNATURE_FORMAT, TOO_SHORT, Prepared, signed_parameters
 from neardup.methods.preparation import evidence_digests
 from neardup.plan import Plan
+from neardup.runs.annotated_sources import as_dicts, reordered
 from neardup.schema import Array, Ragged, offsets_of
 
 TEXT = "text"
@@ -107,10 +108,13 @@ class RankedList:
         if name in self.names or not len(self) or self._leads_somewhere(name):
             return
         if isinstance(self.source, TableSource):
-            raise unknown_column(name, self.names, self.file)
+            row = as_dicts(reordered(self.given, np.arange(1)))[0]
+            raise unknown_column(name, row, self.file)
         if self.names or name != TEXT:
             where = "the list of dicts" if self.names else "a list of texts"
-            raise unknown_column(name, self.names or [TEXT], where)
+            dicts = (item for item in self.source.items if isinstance(item, dict))
+            row = dict(item for document in dicts for item in document.items())
+            raise unknown_column(name, row or [TEXT], where)
 
     def _leads_somewhere(self, name: str) -> bool:
         if "." not in name or name.partition(".")[0] not in self.names:

@@ -60,7 +60,7 @@ def write_article(evaluation: Evaluation, path: Path) -> Path:
 
 def latex(evaluation: Evaluation) -> str:
     rows = [(one, one.at[best_cut(one)]) for one in evaluation.measured]
-    most = max((at.every.f1 or 0 for _, at in rows), default=0)
+    best = max(range(len(rows)), key=lambda i: (*rows[i][1].every.merit, -i), default=None)
     gold, documents = evaluation.about["gold"], evaluation.about["documents"]
     return "\n".join(
         [
@@ -73,7 +73,7 @@ def latex(evaluation: Evaluation) -> str:
             r"\toprule",
             r"Method & Threshold & Precision & Recall & $F_1$ \\",
             r"\midrule",
-            *(_row(one, at, bold=bool(most) and at.every.f1 == most) for one, at in rows),
+            *(_row(*row, bold=i == best and bool(row[1].every.f1)) for i, row in enumerate(rows)),
             r"\bottomrule",
             r"\end{tabular}",
             r"\end{table}",

@@ -6,6 +6,8 @@ threshold, and the sections of a report.
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -187,6 +189,7 @@ def evaluate(
     recipe: str | Path | Sequence[str | Path] = (),
     threshold: float | str | None = None,
     sweep: bool | str | Sequence[float] = False,
+    thresholds: str | Sequence[float] | None = None,
     wish: str | None = None,
     clusters: str = "rule",
     folder: str | Path | None = None,
@@ -209,7 +212,8 @@ def evaluate(
     ``recipe``: one recipe or several, files or those of papers; their methods are measured too.
     ``threshold``: measure this threshold only; None takes that of the method; "auto" lets the
     collection choose it, also beside a sweep.
-    ``sweep``: True measures many thresholds; or the thresholds themselves.
+    ``sweep``: True measures many thresholds.
+    ``thresholds``: those of the sweep, as numbers or "0.3:0.95:0.05"; ``sweep`` takes them too.
     ``wish``: what to recommend a setting for: "f1", "precision=0.99" or "recall=0.95".
     ``clusters``: "rule", "components" or "average".
     ``folder``: where scored pairs are stored and found again; None stores none.
@@ -221,15 +225,16 @@ def evaluate(
     wished = Wish.parse(wish or "f1")
     if clusters not in CLUSTERS:
         raise SettingsError(f"clusters is {clusters!r}.", hint=f"expected {' or '.join(CLUSTERS)}.")
-    thresholds = _thresholds(sweep, threshold)
+    swept = _thresholds(sweep, thresholds, threshold)
     reporter = progress or Silent()
     if isinstance(documents, Result):
-        return _of_run(documents, request, threshold, thresholds, wished, clusters, reporter)
+        return _of_run(documents, request, threshold, swept, wished, clusters, reporter)
     base = _settings(settings)
     recipes = _several(recipe)
     usual = () if recipes else (registry.DEFAULT,)
     methods = [_method(written, base) for written in _several(method, usual)]
-    asked = partial(settings_of, threshold=threshold, thresholds=thresholds, usual=sweep is True)
+    usual_sweep = sweep is True and thresholds is None
+    asked = partial(settings_of, threshold=threshold, thresholds=swept, usual=usual_sweep)
     chosen = asked(methods) if methods else []
     for name in recipes:
         of_recipe = asked([recipe_method(name, set=dict(base.set), date=base.date)])
@@ -259,13 +264,23 @@ def _labels(labels: Sequence[object] | None) -> list[str] | None:
     return [as_label(label) or "" for label in labels]
 
 
+_OF_COMMAND = {"recommend": "wish", "methods": "method", "recipes": "recipe", "out": "folder"}
+
+
+def _meant(name: str) -> str:
+    """What an option of the command is called here, or the nearest name."""
+    known = [*SETTINGS, *inspect.signature(evaluate).parameters]
+    near = [_OF_COMMAND[name]] if name in _OF_COMMAND else difflib.get_close_matches(name, known, 1)
+    return f"did you mean {near[0]!r}? Otherwise " if near else ""
+
+
 def _settings(settings: Mapping[str, Any]) -> Settings:
     for name in settings:
         if name not in SETTINGS:
             raise SettingsError(
                 f"{name!r} is no setting of an evaluation.",
-                hint="parameters are written with their method, as in 'shingles words=3'; "
-                f"settings are {', '.join(SETTINGS)}.",
+                hint=f"{_meant(name)}parameters are written with their method, as in "
+                f"'shingles words=3'; settings are {', '.join(SETTINGS)}.",
             )
     return Settings(**settings)
 
@@ -350,8 +365,14 @@ def pasted_inputs(collection: Collection, base: Settings) -> str:
 
 
 def _thresholds(
-    sweep: bool | str | Sequence[float], threshold: float | str | None
+    sweep: bool | str | Sequence[float],
+    thresholds: str | Sequence[float] | None,
+    threshold: float | str | None,
 ) -> Sequence[float] | None:
+    if thresholds is not None:
+        if not isinstance(sweep, bool):
+            raise SettingsError("Both sweep and thresholds have thresholds.", hint="give one.")
+        sweep = thresholds
     if sweep is False:
         return None
     if threshold not in (None, AUTO):

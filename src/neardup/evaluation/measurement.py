@@ -61,6 +61,12 @@ class Line:
     def f1(self) -> float | None:
         return self.counts.f1 if self.judged else None
 
+    @property
+    def merit(self) -> tuple[float, float]:
+        """The greater, the better. Ties go to the setting named first, with its strictest
+        threshold, on the screen and in every file."""
+        return self.f1 or 0, self.precision or 0
+
     def data(self) -> dict[str, Any]:
         return {
             **vars(self.counts),

@@ -140,8 +140,7 @@ def _nothing_to_judge(every: Sequence[Candidate], wish: Wish) -> str:
 
 
 def _highest(usable: Sequence[Candidate], wish: Wish) -> Recommendation:
-    # Of equal settings, the method that was named first with its strictest threshold.
-    best = max(usable, key=lambda c: (c.line.f1 or 0, c.line.precision or 0, -c.setting, c.cut))
+    best = max(usable, key=lambda c: (*c.line.merit, -c.setting, c.cut))
     if not best.line.f1:
         text = "No setting finds a single labelled duplicate."
         return Recommendation(wish, None, None, None, text)

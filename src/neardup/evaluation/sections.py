@@ -164,8 +164,10 @@ def _is_chosen(found: Recommendation | None, at: AtCut) -> bool:
 
 
 def best_cut(one: Measured) -> int:
-    """The threshold of the highest F1, or the lowest one if that is unknown: it finds the most."""
-    return max(range(len(one.at)), key=lambda i: (one.at[i].every.f1 or 0, -i))
+    """The threshold of the highest F1, the same that is recommended, or the lowest one if that is
+    unknown: it finds the most."""
+    known = [i for i, at in enumerate(one.at) if at.every.f1]
+    return max(known, key=lambda i: (*one.at[i].every.merit, i), default=0)
 
 
 def _ranked(measured: Sequence[Measured]) -> Table:

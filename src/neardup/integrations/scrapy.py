@@ -18,6 +18,7 @@ from neardup.engines.index.arrival_rule import Match
 from neardup.engines.index.index import Index
 from neardup.errors import RejectedError, SettingsError
 from neardup.integrations import FIELD, check_action, missing
+from neardup.wording import score_text
 
 try:
     from itemadapter import ItemAdapter
@@ -58,7 +59,8 @@ class _Seen:
 
 
 def _sentence(id: Any, match: Match) -> str:
-    return f"{id} is a near-duplicate of {match.of} (score {match.score:.4f}, {match.reason})"
+    why = f"score {score_text(match.score, match.kind)}, {match.reason}"
+    return f"{id} is a near-duplicate of {match.of} ({why})"
 
 
 class NeardupPipeline:

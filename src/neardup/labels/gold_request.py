@@ -6,7 +6,7 @@ for a report what the gold holds and which labels could not be used.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,7 @@ from neardup.labels.labelled_pairs import (
     PairGold,
     from_pairs,
     label_meanings,
+    plain_label,
     read_pairs,
 )
 from neardup.schema import Array
@@ -71,7 +72,37 @@ def notes_of(gold: Gold) -> list[str]:
         shown = ", ".join(f"{name!r} {count:,}" for name, count in listed[:SHOWN_LABELS])
         more = f" and {len(listed) - SHOWN_LABELS} more" if len(listed) > SHOWN_LABELS else ""
         notes.append(f"Labels that are neither positive nor negative: {shown}{more}.")
+        if yes := [name for name in unused.other_labels if plain_label(name) in YES]:
+            notes.append(f"--positive {yes[0]} counts the pairs of that label as duplicates.")
     return notes
+
+
+# How people say yes. They are for hints only: what a label means, its owner says.
+YES = (
+    "ja",
+    "oui",
+    "sí",
+    "si",
+    "sì",
+    "sim",
+    "da",
+    "да",
+    "tak",
+    "ano",
+    "igen",
+    "evet",
+    "kyllä",
+    "是",
+)
+
+
+def _meaning_hint(labels: Iterable[str]) -> str:
+    """How to say what labels mean, with those that were found."""
+    named = sorted(labels, key=lambda label: plain_label(label) not in YES)
+    if not named:
+        return "--positive and --negative say what labels mean"
+    contrary = f" --negative {named[1]}" if len(named) == 2 else ""
+    return f"say what the labels mean, for example --positive {named[0]}{contrary}"
 
 
 @dataclass(frozen=True)
@@ -133,7 +164,7 @@ class GoldRequest:
             why = " ".join(notes_of(gold)) or "there are no rows."
             raise InputError(
                 f"None of the {len(table):,} labelled pairs can be used: {why}",
-                hint="--positive and --negative say what labels mean; a and b are ids of documents "
+                hint=f"{_meaning_hint(gold.unused.other_labels)}; a and b are ids of documents "
                 "(--id names their column).",
             )
         return gold

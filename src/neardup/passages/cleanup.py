@@ -41,7 +41,7 @@ from neardup.passages.search import Place, Workspace, search
 from neardup.progress import Progress
 from neardup.runs.application import APPLIED
 from neardup.runs.checksums import digests_of, file_digest, write_checksums
-from neardup.runs.filled_sources import Fills, filled_source
+from neardup.runs.filled_sources import DottedName, Fills, filled_source
 from neardup.runs.result import Result
 from neardup.runs.run_folder import APPLIED as FOLDER
 from neardup.runs.run_folder import write_table
@@ -175,7 +175,7 @@ class Cleaned:
         if self.cleaning.annotate:
             spans = self._cutting.spans[number]
             return {"passages": [{"begin": begin, "end": end} for begin, end in spans]}
-        return {self.found.documents.settings.text: text}
+        return {DottedName(self.found.documents.settings.text): text}
 
     def _fills_of(self, i: int) -> Fills:
         """The new fields of a source."""

@@ -37,7 +37,7 @@ from neardup.report.html_page import (
 from neardup.report.run_view import Run, Texts, cluster_numbers
 from neardup.report.side_by_side import fragment
 from neardup.text.alignment import align
-from neardup.wording import many, shortened
+from neardup.wording import many, score_text, shortened
 
 MOST = 50
 
@@ -189,7 +189,7 @@ def weakest_pairs(run: Run, pairs: list[Shown], texts: Texts) -> Html:
         text = f"The first {len(pairs)} of {run.counts.duplicates:,}. {text}"
     items = [
         _item(
-            f"{number}. score {pair.score:.4f}, {pair.kind or 'not classified'}",
+            f"{number}. score {score_text(pair.score, pair.kind)}, {pair.kind or 'not classified'}",
             f"{_called(pair.id, texts)}, a duplicate of {_called(pair.kept_id, texts)}",
             side_by_side(pair, texts),
             first=number == 1,

@@ -29,7 +29,7 @@ from neardup.report.html_page import Table, folded, html, page, table_html
 from neardup.schema import DUPLICATE
 from neardup.text.alignment import Alignment, Passage, Span
 from neardup.text.words import words
-from neardup.wording import shortened, visible
+from neardup.wording import score_text, shortened, visible
 
 if TYPE_CHECKING:
     from neardup.runs.comparison import Comparison
@@ -358,7 +358,7 @@ def explanation_page(explained: Explanation) -> str:
 
 def _pairs(explained: Explanation) -> str:
     rows = [
-        (pair.id, f"{pair.score:.4f}", pair.kind or "", pair.decision or "reference")
+        (pair.id, score_text(pair.score, pair.kind), pair.kind or "", pair.decision or "reference")
         for pair in explained.pairs
     ]
     more = explained.pair_count - len(rows)

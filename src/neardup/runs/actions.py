@@ -24,6 +24,7 @@ from neardup.decisions.policy import (
 )
 from neardup.runs.policy_order import Ordered
 from neardup.schema import Array
+from neardup.wording import score_text
 
 LINKS = ("id", "kept_id", "kind", "score", "action")
 _DONE = {"keep": "kept", "link": "linked", "merge": "merged", "drop": "dropped"}
@@ -172,7 +173,7 @@ def _of_copies(acted: Acted) -> list[tuple[int, str]]:
         why = f"which comes first by {criterion}" if criterion else "which is a reference"
         copy = f"{kind_phrase(kind, direction)}: copy" if contains else f"{kind} copy"
         of = copy if kind else "copy of no known kind"
-        sentences.append((row, f"{what}: {of}, score {score:.4f}, of {kept}, {why}."))
+        sentences.append((row, f"{what}: {of}, score {score_text(score, kind)}, of {kept}, {why}."))
     return sentences
 
 
@@ -193,7 +194,7 @@ def _what_is_done(
 
 
 def _written(number: float) -> str:
-    return "unknown" if np.isnan(number) else f"{number:.4f}"
+    return "unknown" if np.isnan(number) else score_text(number)
 
 
 def merging(acted: Acted) -> tuple[Array, Array]:

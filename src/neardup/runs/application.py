@@ -14,7 +14,7 @@ import functools
 import itertools
 import json
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,14 @@ from neardup.files import write_text
 from neardup.runs.actions import Acted, act, actions_table, links_table, merging
 from neardup.runs.changes import NO_CHANGES, Changes
 from neardup.runs.checksums import CHECKSUMS, digests_of, file_digest, write_checksums
-from neardup.runs.filled_sources import Fills, filled_source, is_empty
+from neardup.runs.filled_sources import (
+    Fields,
+    Fills,
+    Inside,
+    filled_object,
+    filled_source,
+    is_empty,
+)
 from neardup.runs.policy_order import in_order
 from neardup.runs.result import Result
 from neardup.runs.run_folder import ONE_FILE, write_table
@@ -91,20 +98,55 @@ def _filled(
     wanted[copies] = wanted[kept] = True
     metadata = dict(collection.metadata(wanted))
     origins: From = {}
+    skip, values = collection.fills.skip, collection.fills.values
     for copy, into in zip(copies.tolist(), kept.tolist(), strict=True):
         own = metadata.get(into)
         if own is None:
             continue
-        for name, value in metadata.get(copy, {}).items():
-            wanted_field = fields is None or name in fields
-            if not wanted_field or is_empty(value) or not is_empty(own.get(name)):
-                continue
-            fitting = collection.fit(into, name, value)
+        for place, value in _lacking(
+            own, metadata.get(copy, {}), functools.partial(_allowed, skip, fields)
+        ):
+            fitting = collection.fit(into, place[0], _inside(place[1:], value))
             if fitting is not None:
-                own[name] = fitting
-                collection.fills.values.setdefault(into, {})[name] = fitting
-                origins.setdefault(into, {})[name] = copy
+                own = metadata[into] = filled_object(own, {place[0]: fitting})
+                values[into] = filled_object(values.get(into), {place[0]: fitting})
+                origins.setdefault(into, {})[".".join(place)] = copy
     return origins
+
+
+Place = tuple[str, ...]  # names of members, each inside the one before
+
+
+def _lacking(
+    own: Fields, copy: Fields, allowed: Callable[[Place, Any], Any], above: Place = ()
+) -> Iterator[tuple[Place, Any]]:
+    """What the copy has and the document lacks, also inside objects that both have."""
+    for name, value in copy.items():
+        place, mine = (*above, name), own.get(name)
+        if isinstance(mine, dict) and isinstance(value, dict) and mine:
+            yield from _lacking(mine, value, allowed, place)
+        elif is_empty(mine) and not is_empty(given := allowed(place, value)):
+            yield place, given
+
+
+def _allowed(
+    skip: tuple[str, ...], fields: tuple[str, ...] | None, place: Place, value: Any
+) -> Any:
+    """The value, of an object only the members that a merge fills; None if that is nothing."""
+    names = {".".join(place[:end]) for end in range(1, len(place) + 1)}
+    if not names.isdisjoint(skip):
+        return None
+    below = ".".join(place) + "."
+    if isinstance(value, dict) and any(name.startswith(below) for name in (*skip, *(fields or ()))):
+        members = {name: _allowed(skip, fields, (*place, name), v) for name, v in value.items()}
+        return {name: v for name, v in members.items() if v is not None}
+    return value if fields is None or not names.isdisjoint(fields) else None
+
+
+def _inside(place: Place, value: Any) -> Any:
+    for name in reversed(place):
+        value = Inside({name: value})
+    return value
 
 
 FORMAT = 1

@@ -25,7 +25,7 @@ from neardup.report.side_by_side import flowed
 from neardup.runs.comparison import Comparison, compare
 from neardup.runs.texts_again import columns_of, texts_of
 from neardup.text.recognition import FLOOR
-from neardup.wording import shortened
+from neardup.wording import score_text, shortened
 
 if TYPE_CHECKING:
     from neardup.runs.result import Result
@@ -154,7 +154,8 @@ class Neighbour(NamedTuple):
 class Explanation:
     """``members`` and ``pairs`` are the first of ``cluster_size`` and ``pair_count``, pairs with
     the strongest first. In ``direction`` this document is ``a``, as in the decisions; in
-    ``comparison``, the kept one stands first."""
+    ``comparison``, the kept one stands first; it is None unless the document is a duplicate whose
+    text can still be read."""
 
     id: str
     file: str
@@ -194,7 +195,8 @@ class Explanation:
         if self.decision == schema.DUPLICATE:
             kind = f", kind {kind_phrase(self.kind, self.direction)}" if self.kind else ""
             of = shortened(self.kept_id or "")
-            return f"duplicate of {of}{kind}, score {self.score:.4f} ({self.reason})."
+            score = score_text(self.score or 0, self.kind)
+            return f"duplicate of {of}{kind}, score {score} ({self.reason})."
         return f"{self.decision} ({self.reason}){self._why()}."
 
     def _why(self) -> str:
@@ -338,7 +340,7 @@ def _faint_note(result: Result) -> str:
 
 def _neighbour(pair: Neighbour) -> str:
     more = ", ".join(filter(None, [pair.kind, pair.decision]))
-    return f"{shortened(pair.id)} {pair.score:.4f}{f' ({more})' if more else ''}"
+    return f"{shortened(pair.id)} {score_text(pair.score, pair.kind)}{f' ({more})' if more else ''}"
 
 
 def _count(pairs: int) -> str:

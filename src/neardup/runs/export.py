@@ -26,6 +26,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from neardup import schema
+from neardup.documents.columns import json_like
 from neardup.errors import InputError, NeardupError, UsageError
 from neardup.files import whole_file
 
@@ -88,11 +89,23 @@ def write_tables(tables: Mapping[str, pa.Table], part: Path, path: Path) -> None
     first table only."""
     first = next(iter(tables.values()))
     if path.suffix.lower() == ".xlsx":
-        _write_workbook(tables, part, path)
+        _write_workbook({name: _cells(table) for name, table in tables.items()}, part, path)
     elif path.suffix.lower() == ".parquet":
         pq.write_table(first, part)
     else:
-        _write_csv(first, part, path)
+        _write_csv(_cells(first), part, path)
+
+
+def _cells(table: pa.Table) -> pa.Table:
+    """For formats of plain cells: the members of an object are columns such as ``_source.title``,
+    and a list is its JSON text."""
+    while any(pa.types.is_struct(field.type) for field in table.schema):
+        table = table.flatten()
+    for i, field in enumerate(table.schema):
+        if pa.types.is_nested(field.type):
+            texts = pa.array(map(json_like, table[i].to_pylist()), pa.large_string())
+            table = table.set_column(i, field.name, texts)
+    return table
 
 
 def export_table(result: Result, title: str | None = None) -> pa.Table:

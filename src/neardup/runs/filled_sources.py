@@ -38,6 +38,8 @@ from neardup.documents.single_file import FileSource
 from neardup.documents.source import Source
 from neardup.runs.annotated_sources import annotated_line, with_values
 
+Fields = dict[str, Any]
+Filled = Callable[[bytes, dict[int, Fields]], bytes]
 _encoded = json.JSONEncoder(ensure_ascii=False).encode  # `json.dumps` would make one each time
 
 
@@ -48,6 +50,25 @@ def is_empty(value: Any) -> bool:
     if isinstance(value, float):
         return math.isnan(value)
     return value is None or value == [] or value == {}
+
+
+class Inside(dict[str, Any]):
+    """Members to set inside an object, which keeps its others."""
+
+
+class DottedName(str):
+    """A name such as ``_source.text``: it leads into an object, unless a member is called so."""
+
+    __slots__ = ()
+
+
+def filled_object(own: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """A new object with the fields set, also those inside its objects."""
+    filled = Inside(own) if isinstance(own, Inside) else dict(own or {})
+    for name, value in fields.items():
+        inside = isinstance(value, Inside) and name in filled
+        filled[name] = filled_object(filled[name], value) if inside else value
+    return filled
 
 
 def json_value(value: Any) -> Any:
@@ -86,13 +107,23 @@ def table_value(value: Any, type_: pa.DataType) -> Any:
         return None
 
 
-def _filled_line(line: bytes, fields: Fields, there: dict[str, list[int]]) -> bytes:
+def _filled_line(line: bytes, fields: Mapping[str, Any], there: dict[str, list[int]]) -> bytes:
     """A field that is there gets its value in place; others go before the closing brace."""
+    fields = dict(_as_path(name, value, there) for name, value in fields.items())
     inside = [(there[name], value) for name, value in fields.items() if name in there]
     for (begin, end), value in sorted(inside, key=itemgetter(0), reverse=True):
-        line = line[:begin] + _json(value) + line[end:]
-    new = {name: value for name, value in fields.items() if name not in there}
-    return annotated_line(line, new) if new else line
+        nested = isinstance(value, Inside) and line[begin] == _BRACE
+        new = filled_lines(line[begin:end], {0: value}) if nested else _json(value)
+        line = line[:begin] + new + line[end:]
+    more = {name: value for name, value in fields.items() if name not in there}
+    return annotated_line(line, more) if more else line
+
+
+def _as_path(name: str, value: Any, there: Container[str]) -> tuple[str, Any]:
+    if not isinstance(name, DottedName) or name in there:
+        return name, value
+    top, dot, below = name.partition(".")
+    return top, Inside({DottedName(below): value}) if dot else value
 
 
 def _json(value: Any) -> bytes:
@@ -123,11 +154,18 @@ def _quoted(value: bytes, sign: bytes) -> bytes:
 
 def replaced(table: pa.Table, fills: dict[int, dict[str, Any]]) -> pa.Table:
     """The table with some values set, by row; types and schema stay."""
+    fills = {row: _whole(table, row, fields) for row, fields in fills.items()}
     for name in dict.fromkeys(name for fields in fills.values() for name in fields):
         i = table.schema.get_field_index(name)
         rows = {row: fields[name] for row, fields in fills.items() if name in fields}
         table = table.set_column(i, table.schema.field(i), _replaced(table.column(i), rows))
     return table
+
+
+def _whole(table: pa.Table, row: int, fields: Fields) -> Fields:
+    """The values of whole columns: a structure with what it has beside what is set inside."""
+    own = {n: table[n][row].as_py() for n, value in fields.items() if isinstance(value, Inside)}
+    return filled_object(own, fields)
 
 
 def _replaced(column: pa.ChunkedArray, rows: dict[int, Any]) -> pa.ChunkedArray:
@@ -140,9 +178,6 @@ def _replaced(column: pa.ChunkedArray, rows: dict[int, Any]) -> pa.ChunkedArray:
     except pa.ArrowNotImplementedError:  # string views cannot be taken from
         values = [rows.get(i, value) for i, value in enumerate(column.to_pylist())]
         return pa.chunked_array([pa.array(values, column.type)])
-
-
-Fields = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -162,6 +197,15 @@ class Fills:
         chosen = np.flatnonzero(keep[position : position + count]) + start
         pairs = ((i, self.values.get(document)) for i, document in enumerate(chosen.tolist()))
         return {i: fields for i, fields in pairs if fields}
+
+    def into(
+        self, selections: Iterable[tuple[int, Selection]], keep: Mask, filled: Filled
+    ) -> Iterator[tuple[int, Selection]]:
+        """Selections of lines or records, with what is filled."""
+        for position, selection in selections:
+            fills = self.of_chosen(keep, position, selection.documents)
+            data = filled(selection.data, fills) if fills else selection.data
+            yield position, selection._replace(data=data)
 
     def metadata(self, fields: Mapping[str, Any]) -> Fields:
         return {name: value for name, value in fields.items() if name not in self.skip}
@@ -194,15 +238,14 @@ class FilledLines(JsonlSource):
     fills: Fills = field(kw_only=True)
 
     def metadata(self, keep: Mask) -> Iterator[Fields]:
-        for _, selection in self.selections(keep):
+        for _, selection in super().selections(keep):
             yield from map(self.fills.metadata, parsed_lines(selection.data))
 
     def fit(self, _name: str, value: Any) -> Any:
         return json_value(value)
 
-    def written(self, selection: Selection, keep: Mask, position: int) -> bytes:
-        fills = self.fills.of_chosen(keep, position, selection.documents)
-        return filled_lines(selection.data, fills) if fills else selection.data
+    def selections(self, keep: Mask) -> Iterator[tuple[int, Selection]]:
+        return self.fills.into(super().selections(keep), keep, filled_lines)
 
 
 _SPACE = b"\xef\xbb\xbf \t\r"
@@ -217,7 +260,7 @@ def filled_lines(data: bytes, fills: dict[int, Fields]) -> bytes:
     done = 0
     chosen = list(_lines_of(data, fills))
     lines = [data[begin:end] for _, begin, end in chosen]
-    there = _value_places(lines, dict.fromkeys(name for some in fills.values() for name in some))
+    there = _value_places(lines, dict.fromkeys(_levels(fills.values())))
     for (number, begin, end), line, places in zip(chosen, lines, there, strict=True):
         pieces += [view[done:begin], _filled_line(line, fills[number], places)]
         done = end
@@ -237,6 +280,14 @@ def _lines_of(data: bytes, numbers: Container[int]) -> Iterator[tuple[int, int, 
         at = end + 1
 
 
+def _levels(fills: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """The names of all fields, and of the objects into which they may lead."""
+    for name in (name for fields in fills for name in fields):
+        yield name
+        if isinstance(name, DottedName):
+            yield name.partition(".")[0]
+
+
 def _value_places(lines: list[bytes], names: Iterable[str]) -> list[dict[str, list[int]]]:
     """Where the values of these names stand in each line; of a key that comes twice, the last."""
     found: list[dict[str, list[int]]] = [{} for _ in lines]
@@ -252,7 +303,7 @@ class FilledRecords(CsvSource):
     fills: Fills = field(kw_only=True)
 
     def metadata(self, keep: Mask) -> Iterator[Fields]:
-        for _, selection in self.selections(keep):
+        for _, selection in super().selections(keep):
             table = self.table(selection.data)
             lists = (column.to_pylist() for column in table.columns)
             values = dict(zip(table.column_names, lists, strict=True))
@@ -262,9 +313,8 @@ class FilledRecords(CsvSource):
     def fit(self, name: str, value: Any) -> Any:
         return csv_text(value, self.encoding) if name in self.header.names else None
 
-    def written(self, selection: Selection, keep: Mask, position: int) -> bytes:
-        fills = self.fills.of_chosen(keep, position, selection.documents)
-        return self._filled(selection.data, fills) if fills else selection.data
+    def selections(self, keep: Mask) -> Iterator[tuple[int, Selection]]:
+        return self.fills.into(super().selections(keep), keep, self._filled)
 
     def _filled(self, data: bytes, fills: dict[int, Fields]) -> bytes:
         places = [*csv.scan(data, self.header.delimiter).starts.tolist(), len(data)]
@@ -298,7 +348,7 @@ class FilledItems(ListSource):
 
 def _filled_item(item: Any, fields: Fields) -> Any:
     if isinstance(item, dict):
-        return {**item, **fields}
+        return filled_object(item, fields)
     filled = {"text": item, **fields} if isinstance(item, str) else item
     return filled["text"] if isinstance(filled, dict) and len(filled) == 1 else filled
 
@@ -353,8 +403,17 @@ class _Typed:
         return _fitting(self.own_schema, name, value)
 
 
-def _fitting(schema: pa.Schema, name: str, value: Any) -> Any:
-    return table_value(value, schema.field(name).type) if name in schema.names else None
+def _fitting(columns: Any, name: str, value: Any) -> Any:
+    """``columns`` is a schema, or the type of a structure."""
+    names = columns.names if isinstance(columns, pa.Schema) else [one.name for one in columns]
+    if name not in names:
+        return None
+    type_ = columns.field(name).type
+    if not isinstance(value, Inside):
+        return table_value(value, type_)
+    ((below, inner),) = value.items()
+    fitting = _fitting(type_, below, inner)
+    return None if fitting is None else Inside({below: fitting})
 
 
 @dataclass(frozen=True)

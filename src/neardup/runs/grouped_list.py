@@ -31,7 +31,7 @@ from neardup.runs.annotated_sources import as_dicts, reordered, with_columns
 from neardup.runs.export import FORMS as EXPORTS
 from neardup.runs.export import write_tables
 from neardup.schema import Array
-from neardup.wording import many, shortened
+from neardup.wording import many, score_text, shortened
 
 CONTAINS = "contains"
 
@@ -273,7 +273,7 @@ class Grouped(Sequence[Group]):
 
     def _line(self, group: Group, member: Member, title: str | None, width: int) -> str:
         first = member is group.representative
-        said = [] if member.score is None else [f"{member.score:.4f}"]
+        said = [] if member.score is None else [score_text(member.score, member.kind)]
         said += [word for word in (member.kind, member.flags) if word]
         if first and self.collapse and group.others:
             said.append(f"+{len(group.others)}")

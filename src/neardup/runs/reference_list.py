@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from neardup import schema
 from neardup.documents.bibliography import Reference, bibtex, plain_doi, ris
 from neardup.runs.export import stated
+from neardup.wording import score_text
 
 if TYPE_CHECKING:
     from neardup.runs.result import Result
@@ -102,7 +103,7 @@ def _copy(kept: Reference, row: Mapping[str, Any], copy: Reference) -> str:
     elif kept.is_preprint and copy.doi and not copy.is_preprint:
         relation = "Published version"
     about = [row["id"], f"doi:{copy.doi}" if copy.doi else None, row["kind"]]
-    score = [] if row["score"] is None else [f"score {row['score']:.2f}"]
+    score = [] if row["score"] is None else [f"score {score_text(row['score'], row['kind'], 2)}"]
     return f"{relation}: {', '.join([*filter(None, about), *score])}"
 
 

@@ -20,7 +20,7 @@ from jinja2.meta import find_referenced_templates
 from neardup.report.bars import interval
 from neardup.report.html_page import Html
 from neardup.web.doors import JSON, Door
-from neardup.wording import shortened, visible
+from neardup.wording import score_text, shortened, visible
 
 if TYPE_CHECKING:
     from neardup.web.app import Link
@@ -90,8 +90,12 @@ def _environment() -> Environment:
     made.globals["interval"] = interval
     made.filters["short"] = shortened
     made.filters["count"] = lambda number: f"{number:,}"
-    made.filters["score"] = lambda score: "–" if score is None else f"{score:.3f}"
+    made.filters["score"] = _score
     return made
+
+
+def _score(score: float | None, kind: str | None = None) -> str:
+    return "–" if score is None else score_text(score, kind, 3)
 
 
 def _plain(data: Any) -> Any:

@@ -22,7 +22,8 @@ from documents.extraction.office_files import (
 )
 from documents.extraction.test_pdf import pdf
 from documents.pages import ARTICLE, OTHER, plain_skin
-from neardup.documents.extraction.office import LARGEST, OLE
+from neardup.documents.encodings import OLE
+from neardup.documents.extraction.office import LARGEST
 from neardup.documents.extraction.page import Extracted, Page
 from neardup.documents.extraction.rtf import DEEPEST
 from neardup.documents.extraction.worker import extract
@@ -104,7 +105,7 @@ NO_BOOK: dict[str, str | bytes] = {"META-INF/container.xml": "<container/>"}
     ("kind", "data", "reason"),
     [
         (DOCX, b"no archive", "not a zip file"),
-        (DOCX, b"", "not a zip file"),
+        (DOCX, b"", "Word document is empty"),
         (DOCX, docx(""), "has no text"),
         (DOCX, lambda: docx(" " * (LARGEST + 1)), "more than 64 MB"),
         (DOCX, docx("")[:-40], "not a zip file"),
@@ -112,6 +113,7 @@ NO_BOOK: dict[str, str | bytes] = {"META-INF/container.xml": "<container/>"}
         (DOCX, docx("", word__footnotes=f"{ENTITY}<w:footnotes {W}>&a;</w:footnotes>"), "entity"),
         (DOCX, OLE + "EncryptedPackage".encode("utf-16-le"), "encrypted and needs a password"),
         (DOCX, OLE + b"WordDocument", "Office 97"),
+        (ODF, b"", "OpenDocument file is empty"),
         (PPTX, package({"a": "b"}), "no ppt/presentation.xml"),
         (PPTX, lambda: pptx([["a" * (LARGEST // 2)], ["b" * (LARGEST // 2)]]), "more than 64 MB"),
         (ODF, odt("", **{"META-INF__manifest": LOCKED}), "encrypted and needs a password"),

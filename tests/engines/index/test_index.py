@@ -37,7 +37,7 @@ def test_answers(url: str) -> None:
         assert index.add({"id": "a", "text": TEXT}) is None
         same = index.add({"id": "b", "text": TEXT.upper()})
         near = index.add({"id": "c", "text": EDITED})
-        assert same == ("a", 1.0, "resemblance >= 0.6", "normalised", None)
+        assert same[:5] == ("a", 1.0, "resemblance >= 0.6", "normalised", None)
         assert near is not None
         assert (near.of, near.score, near.kind) == ("a", 0.75, None)
         assert index.check({"text": TEXT}).kind == "identical"  # type: ignore[union-attr]

@@ -52,7 +52,8 @@ def test_equal_texts_that_are_too_short_for_all() -> None:
     with nd.Index.open("memory:", method=METHODS[1:]) as index:
         index.add({"id": "a", "text": "one two"})
         match = index.check("One, two!")
-    assert match == ("a", 1.0, "equal", "normalised", tuple(METHODS[1:]))
+    assert match is not None
+    assert match[:5] == ("a", 1.0, "equal", "normalised", tuple(METHODS[1:]))
 
 
 @pytest.mark.parametrize(

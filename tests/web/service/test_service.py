@@ -25,7 +25,7 @@ def service() -> Iterator[Asked]:
 
 def answer(id: str | None, match: Any = None) -> dict[str, Any]:
     said = match._asdict() if match else dict.fromkeys(nd_fields())
-    of = said.pop("of")
+    of, _ = said.pop("of"), said.pop("direction")  # which is not stored
     decision = "duplicate" if match else "kept"
     return {"id": id, "decision": decision, "kept_id": of, **said}
 

@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from urllib.parse import unquote
 
+from neardup.documents.encodings import OLE
 from neardup.documents.extraction.page import Extracted, Meta, Page, decoded_html, visible_text
 from neardup.documents.file_formats import DOCX, EPUB, ODF, PPTX
 from neardup.documents.xml import Element, local, tree
@@ -24,13 +25,14 @@ from neardup.errors import UnreadableError
 
 LARGEST = 64 << 20  # bytes of all parts; the text of a thousand pages takes ten
 NAMES = {DOCX: "Word document", PPTX: "presentation", ODF: "OpenDocument file", EPUB: "EPUB book"}
-OLE = bytes.fromhex("d0cf11e0a1b11ae1")
 _ENCRYPTED = "it is encrypted and needs a password"
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
 
 
 def extract_office(page: Page) -> Extracted:
     name = NAMES[page.kind]
+    if not page.data:
+        return Extracted(None, f"{name} is empty")
     try:
         with _opened(page.data) as archive:
             text, meta = _READERS[page.kind](Package(archive))
@@ -48,7 +50,9 @@ def _opened(data: bytes) -> zipfile.ZipFile:
     binary files (.doc, .ppt)."""
     if data.startswith(OLE):
         encrypted = "EncryptedPackage".encode("utf-16-le") in data
-        raise _unreadable(_ENCRYPTED if encrypted else "it is a file of Office 97–2003")
+        raise _unreadable(
+            _ENCRYPTED if encrypted else "it is a file of Office 97–2003; save it anew"
+        )
     return zipfile.ZipFile(io.BytesIO(data))
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from neardup.decisions.kinds import IDENTICAL, NORMALISED, aligned_kinds
+from neardup.decisions.kinds import IDENTICAL, NORMALISED, Kind, aligned_kinds
 from neardup.decisions.rule import duplicate_reason
 from neardup.engines.index.signing import Arrival, Signature, Signer
 from neardup.engines.index.slots import Window
@@ -52,13 +52,15 @@ class Scored(NamedTuple):
 class Match(NamedTuple):
     """The document ``of`` which a document is a duplicate, and why. ``kind`` is None if it was not
     determined. ``by`` names the methods that the pair passes; it is None if the index has one
-    method."""
+    method. ``direction`` is "a_in_b" if the match contains the document, "b_in_a" if the document
+    contains its match; it is found with the kind and not stored."""
 
     of: str
     score: float
     reason: str
     kind: str | None = None
     by: tuple[str, ...] | None = None
+    direction: str | None = None
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,9 @@ class Rule:
         }
         kinds = dict(zip(pairs, _kinds([*pairs.values()]), strict=True))
         return [
-            open_[n]._replace(kind=kinds[n]) if n in kinds else match
+            open_[n]._replace(kind=kinds[n].kind, direction=kinds[n].direction)
+            if n in kinds
+            else match
             for n, match in enumerate(matches)
         ]
 
@@ -149,8 +153,8 @@ def no_texts() -> SettingsError:
     )
 
 
-def _kinds(pairs: Sequence[tuple[str, str]]) -> list[str]:
+def _kinds(pairs: Sequence[tuple[str, str]]) -> list[Kind]:
     texts = Ragged.of_texts([text for pair in pairs for text in pair])
     numbers = np.arange(0, 2 * len(pairs), 2)
     kinds = aligned_kinds(texts, numbers, numbers + 1)
-    return [kinds[n].kind for n in range(len(pairs))]
+    return [kinds[n] for n in range(len(pairs))]

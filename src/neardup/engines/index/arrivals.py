@@ -152,7 +152,7 @@ class Writing:
         else:
             self.memory.pass_by(signature)
         kept_seq = best.known.seq if best else None
-        of, score, reason, kind, by = match or (None,) * 5
+        of, score, reason, kind, by, _ = match or (None,) * 6
         decided = seq, id_, time, signature.flags, kept_seq, of, score, reason, kind
         packed, named = (
             signature.pack(self.rule.method),

@@ -384,7 +384,8 @@ def check_same(settings: IndexSettings, description: dict[str, Any], url: str) -
     if differ:
         raise SignatureError(
             f"The index {url} was made with other settings; they differ in {', '.join(differ)}.",
-            hint="open it without settings, or make a new one in another place.",
+            hint="open it without settings, or make a new one in another place; an index without "
+            "documents can be removed.",
         )
 
 

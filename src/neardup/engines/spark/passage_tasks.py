@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.engines.spark.spark_columns import as_rows
-from neardup.passages.search import Copied, PassageSettings
+from neardup.passages.passage_settings import PassageSettings
+from neardup.passages.search import Copied
 from neardup.schema import Array, Ragged, offsets_of
 
 Numbers = npt.NDArray[np.uint32]

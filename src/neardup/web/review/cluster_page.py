@@ -27,7 +27,7 @@ from neardup.web.review.pagination import page_of, place_of
 from neardup.web.review.pair_page import Id
 from neardup.web.review.review_rows import Data, cluster_href, cluster_row, document_row, pair_row
 from neardup.web.review.review_state import State
-from neardup.wording import shortened
+from neardup.wording import score_text, shortened
 
 MOST_NODES = 60
 MOST_EDGES = 600  # the weakest and the strongest of more would be a black cloud
@@ -143,7 +143,7 @@ def _line(graph: Graph, edge: Edge, spots: Sequence[tuple[float, float]], bridge
     width = (1 + 5 * min(max(share, 0.0), 1.0)) * graph.scale
     ids = graph.nodes[edge.a].id, graph.nodes[edge.b].id
     first, second = (shortened(graph.nodes[end].name, 40) for end in (edge.a, edge.b))
-    said = f"{first} – {second}: {edge.score:.4f}"
+    said = f"{first} – {second}: {score_text(edge.score)}"
     said += ", weak" * weak + ", a bridge" * bridge
     href = html("/pair?" + urlencode({"a": ids[0], "b": ids[1]}))
     return (

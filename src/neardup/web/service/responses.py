@@ -139,7 +139,7 @@ class Problem(BaseModel):
 def answer(id: str | None, match: Match | None) -> dict[str, Any]:
     if match is None:
         return _answer(id, KEPT)
-    return _answer(id, DUPLICATE, *match)
+    return _answer(id, DUPLICATE, *match[:5])  # the direction is not stored
 
 
 def answer_of_row(row: Row) -> dict[str, Any]:

@@ -4,6 +4,11 @@ import { say, visible } from "./common.js";
 const element = (id) => document.getElementById(id);
 const count = (number) => number.toLocaleString("en-US");
 const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
+const same = ["identical", "normalised", "layout", null, ""]; // as score_text in wording.py
+const score = (one) => {
+  const most = one.score < 1 || !same.includes(one.kind ?? null) ? 0.999 : 1;
+  return one.score === null ? "–" : Math.min(one.score, most).toFixed(3);
+};
 const percent = (part, whole) => (whole ? `${((100 * part) / whole).toFixed(1)} %` : "–");
 const short = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
@@ -50,7 +55,7 @@ function tables(state) {
       row(
         cell(short(one.id, 60)),
         cell(short(one.of ?? "", 60)),
-        cell(one.score === null ? "–" : one.score.toFixed(3), "n"),
+        cell(score(one), "n"),
         cell(one.kind),
         cell(short(one.source, 40)),
       ),

@@ -236,5 +236,6 @@ def test_the_command(site: Site, tmp_path: Path, run: Run, monkeypatch: pytest.M
     failed = run("watch", f"{site.url}/none", "--index", "news.db", "--forward", "out", "--once")
     assert failed.exit_code == 1
     assert "answers 404" in failed.output
+    assert "Hint: start the command again in 20 minutes" in failed.output
     with pytest.raises(SettingsError, match="only feeds"):
         FlowSettings.of([url, str(tmp_path)], "memory:", forward=tmp_path / "out")

@@ -110,7 +110,14 @@ def test_lines_keep_their_bytes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "form", "reason"),
     [
-        (b'{"id": "a"}', "json", "it has no 'text'"),
+        (
+            b'{"contenu": "a"}',
+            "json",
+            "it has no 'text', only 'contenu'; make a new index with --text COLUMN",
+        ),
+        (b"{}", "json", "it has no 'text'"),
+        (b"From: a\n\n \n", "message", "it is empty"),
+        (b"no compound file", ".msg", "message cannot be read: it is no file of Outlook"),
         (b'{"text": 1}', "json", "'text' is int, not a text"),
         (b'{"text": "\xff"}', "json", "not valid UTF-8 at byte 11"),
         (b"a\0b", "text", "file is binary: NUL at byte 2"),
@@ -119,6 +126,22 @@ def test_lines_keep_their_bytes(tmp_path: Path) -> None:
 def test_what_has_no_text_says_why(data: bytes, form: str, reason: str) -> None:
     (found,) = Opener(FIELDS).documents([Staged(data, form, "a")])
     assert found == Opened({}, problem=reason)
+
+
+MAIL = b"From: ann@x.org\nSubject: Pier\nMessage-ID: <1@x.org>\n\nThe pier is of stone.\n"
+
+
+def test_messages_and_mailboxes(tmp_path: Path) -> None:
+    box = tmp_path / "box.mbox"
+    begin = b"From ann@x.org Mon Nov 16 08:00:00 2026\n"
+    box.write_bytes(begin + MAIL + b"\n" + begin + MAIL.replace(b"Message-ID: <1@x.org>\n", b""))
+    first, second = items(box, "sub/box.mbox", FIELDS)
+    assert (first.id, first.name, first.form) == ("1@x.org", "sub/box-1.eml", "message")
+    assert (second.id, second.name) == ("sub/box.mbox:2", "sub/box-2.eml")
+    assert first.data.strip() == MAIL.strip()
+    (found,) = Opener(FIELDS).documents([Staged(MAIL, "message", "a.eml")])
+    stated = {"title": "Pier", "author": "ann@x.org"}
+    assert found.document == {"id": "a.eml", "text": "The pier is of stone.", **stated}
 
 
 def test_text_in_other_encodings() -> None:

@@ -38,6 +38,7 @@ class FlowSettings:
     clock: Callable[[], float] = time.time
     extraction: Extraction = field(default_factory=Extraction)
     feeds: tuple[str, ...] = ()
+    once: bool = False
 
     @classmethod
     def of(
@@ -52,6 +53,7 @@ class FlowSettings:
         work: Path | None = None,
         poll: float | None = None,
         extract: str | None = None,
+        once: bool = False,
     ) -> FlowSettings:
         first, *more = [source] if isinstance(source, str) else source
         feeds = tuple(filter(is_address, (first, *more)))
@@ -64,7 +66,7 @@ class FlowSettings:
         places = Places(
             forward, aside or work / "aside", unreadable or work / "unreadable", command_words
         )
-        settings = cls(folder, work, places, poll, extraction=extraction, feeds=feeds)
+        settings = cls(folder, work, places, poll, extraction=extraction, feeds=feeds, once=once)
         problems = [*filter(None, (mixed, unknown, missing)), *settings._problems(url)]
         if problems:
             raise SettingsError(
@@ -97,7 +99,8 @@ class FlowSettings:
     def _polled(self, index: Index) -> PolledFeeds:
         self.work.parent.mkdir(parents=True, exist_ok=True)
         feeds = [Feed(url) for url in dict.fromkeys(self.feeds)]
-        return PolledFeeds(feeds, self.work, Fields.of(index), self.clock, self.poll)
+        fields = Fields.of(index)
+        return PolledFeeds(feeds, self.work, fields, self.clock, self.poll, self.once)
 
     def _problems(self, url: str) -> list[str]:
         problems = []

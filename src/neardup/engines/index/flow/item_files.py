@@ -1,4 +1,4 @@
-"""Reads items from files and pipes that hold several: JSON Lines, JSON and feeds.
+"""Reads items from files and pipes that hold several: JSON Lines, JSON, feeds and mailboxes.
 
 A file that is one item as a whole stays a file. A line or entry that cannot be read is an item with
 a problem, and so is a whole file of which nothing can be read. An item without an id of its own is
@@ -20,16 +20,20 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from neardup.documents.feeds import NO_ITEM
-from neardup.documents.file_formats import KINDS
+from neardup.documents.file_formats import EML, KINDS, MSG
 from neardup.documents.file_formats import XML as FEEDS
 from neardup.documents.jsonl import parsed
+from neardup.documents.mail import messages, unescaped
+from neardup.documents.message import MESSAGE, parsed_message
 from neardup.documents.news_items import FeedItem, feed_items
 from neardup.engines.index.flow.items import FEED, JSON, TEXT, Fields, Item, object_of, own_id
 from neardup.errors import UnreadableError
 
 LINES = (".jsonl", ".ndjson")
-WHOLE = {".txt": TEXT, ".text": TEXT, ".md": TEXT, "": TEXT, **KINDS}
-READ = (*filter(None, WHOLE), ".json", *LINES, *FEEDS)
+MBOX = ".mbox"
+WHOLE = {".txt": TEXT, ".text": TEXT, ".md": TEXT, "": TEXT, **KINDS, EML: MESSAGE, MSG: MSG}
+SEVERAL = (".json", *LINES, *FEEDS, MBOX)
+READ = (*filter(None, WHOLE), *SEVERAL)
 
 
 def ending(name: str) -> str:
@@ -38,7 +42,7 @@ def ending(name: str) -> str:
 
 def is_whole(name: str) -> bool:
     """Whether the file is a single item, or of a format that has no reader."""
-    return ending(name) not in (".json", *LINES, *FEEDS)
+    return ending(name) not in SEVERAL
 
 
 def whole_problem(name: str) -> str | None:
@@ -66,10 +70,23 @@ def _items(path: Path, name: str, fields: Fields) -> Iterator[Item]:
                 yield from of_lines(file, name, fields)
         elif ending(name) in FEEDS:
             yield from feed_entries(path.read_bytes(), name, fields)
+        elif ending(name) == MBOX:
+            yield from _of_mailbox(path, name)
         else:
             yield from _of_json(path, name, fields)
     except UnreadableError as error:
         yield Item(name, path.read_bytes(), name=name, problem=error.reason)
+
+
+def _of_mailbox(path: Path, name: str) -> Iterator[Item]:
+    """Its messages, each a file of its own."""
+    place = PurePosixPath(name)
+    with path.open("rb") as index, path.open("rb") as file:
+        for row, (begin, size) in enumerate(messages(index), 1):
+            file.seek(begin)
+            data = unescaped(file.read(size))
+            id_ = parsed_message(data).id or f"{name}:{row}"
+            yield Item(id_, data, MESSAGE, str(place.with_name(f"{place.stem}-{row}{EML}")))
 
 
 def feed_entries(data: bytes, name: str, fields: Fields) -> Iterator[Item]:

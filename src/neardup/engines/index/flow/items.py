@@ -19,7 +19,7 @@ from neardup.documents.inputs import SOURCE
 from neardup.documents.jsonl import parsed
 from neardup.engines.index.index import Index
 from neardup.errors import UnreadableError
-from neardup.wording import shortened
+from neardup.wording import score_text, shortened
 
 TEXT, JSON = "text", "json"
 FEED = "feed"  # an entry as JSON whose text is extracted already
@@ -136,11 +136,9 @@ class Event:
         """A line of a log."""
         if self.what == PROBLEM:
             return str(self.note["problem"])
-        of = (
-            f" of {shortened(self.note['of'])} ({self.note['score']:.4f})"
-            if "of" in self.note
-            else ""
-        )
+        note, of = self.note, ""
+        if "of" in note:
+            of = f" of {shortened(note['of'])} ({score_text(note['score'], note.get('kind'))})"
         reason = f": {self.note['reason']}" if "reason" in self.note else ""
         return f"{shortened(self.name)}: {self.what}{of}{reason}"
 

@@ -88,6 +88,7 @@ class PolledFeeds:
     fields: Fields
     clock: Callable[[], float]
     every: float
+    once: bool = False  # whether nothing is asked twice
     ended: bool = False
     _next: dict[str, float] = field(default_factory=dict)
     _unnoted: bool = False  # a feed was asked since the last note
@@ -166,7 +167,9 @@ class PolledFeeds:
         feed.not_before = self.clock() + pause
         return StoreError(
             f"The feed {feed.shown} cannot be read: {reason.rstrip('.')}.",
-            hint=f"it is asked again in {_span(pause)}.",
+            hint=f"start the command again in {_span(pause)}; an earlier start leaves the feed out."
+            if self.once
+            else f"it is asked again in {_span(pause)}.",
         )
 
     def _new(self, feed: Feed, data: bytes) -> Iterator[Item]:

@@ -7,7 +7,7 @@ was renamed into the folder. Hidden files, links and names that look unfinished 
 
 ``Opener`` turns staged bytes into documents for the index, or reports why it cannot. Pages (HTML,
 PDF) become texts as in a run, all of a batch at once, with their metadata: title, author, date,
-url, lang.
+url, lang. The text of a message is its body without quoted history; its attachments are not read.
 """
 
 from __future__ import annotations
@@ -21,8 +21,14 @@ from typing import Any, NamedTuple
 from neardup.documents.encodings import decoded
 from neardup.documents.extraction.extractor import Extractor, page_of
 from neardup.documents.extraction.page import Extracted, Page
+from neardup.documents.file_formats import MSG
+from neardup.documents.mail import message_text
+from neardup.documents.message import MESSAGE, parsed_message
+from neardup.documents.outlook import outlook_message
+from neardup.documents.remote import HIDDEN
 from neardup.engines.index.flow.items import FEED, JSON, PAGES, Fields, object_of, unreadable
 from neardup.errors import MissingExtraError, UnreadableError
+from neardup.wording import shortened
 
 UNFINISHED = (".part", ".partial", ".tmp", ".crdownload", "~")
 
@@ -78,7 +84,7 @@ class FolderSource:
         while waiting:
             with os.scandir(waiting.pop()) as entries:
                 for entry in entries:
-                    if entry.name.startswith(".") or entry.name.endswith(UNFINISHED):
+                    if entry.name.startswith(HIDDEN) or entry.name.endswith(UNFINISHED):
                         continue
                     path = Path(entry.path)
                     if entry.is_dir(follow_symlinks=False):
@@ -154,10 +160,22 @@ class Opener:
             return document, page_of(document[self.fields.text]) if is_page else None
         if staged.form in PAGES and extraction.pages:
             return {}, Page(staged.form, staged.data)
+        if staged.form in (MESSAGE, MSG):
+            return self._message(staged), None
         text, reason, _ = decoded(staged.data)
         if text is None:
             raise unreadable(str(reason))
         return {self.fields.text: text}, None
+
+    def _message(self, staged: Staged) -> Document:
+        read = outlook_message if staged.form == MSG else parsed_message
+        message = read(staged.data)
+        body = message_text(message)
+        if body.text is None:
+            raise unreadable(str(body.reason))
+        head = {"title": message.header("Subject"), "author": message.header("From")}
+        head |= {self.fields.date: message.date, self.fields.text: body.text}
+        return {name: value for name, value in head.items() if value is not None}
 
     def _with_text(self, opened: Opened, extracted: Extracted) -> Opened:
         if extracted.text is None:
@@ -172,7 +190,12 @@ class Opener:
 
 def _checked(document: Document, fields: Fields) -> Document:
     if document.get(fields.text) is None:
-        raise unreadable(f"it has no {fields.text!r}")
+        has = ", ".join(repr(shortened(name)) for name in list(document)[:10])
+        raise unreadable(
+            f"it has no {fields.text!r}, only {has}; make a new index with --text COLUMN"
+            if has
+            else f"it has no {fields.text!r}"
+        )
     if not isinstance(document[fields.text], str):
         raise unreadable(f"{fields.text!r} is {type(document[fields.text]).__name__}, not a text")
     return document

@@ -216,4 +216,19 @@ def test_what_is_not_removed_is_named(tmp_path: Path) -> None:
     said = run("clean", path, "-o", tmp_path / "out", "--remove", "boilerplate")
     assert "0 documents changed." in said
     assert "Passages of other classes stay: 1 copied." in said
-    assert "--remove copied" in said
+    assert "--remove boilerplate,copied; a column" in said
+
+
+@pytest.mark.parametrize("unit", ["sentence", "line", "paragraph"])
+@pytest.mark.parametrize("dated", [False, True])
+def test_a_footer_is_removed_though_the_line_before_it_varies(*, dated: bool, unit: str) -> None:
+    footer = f"{SHARED.strip('.')}."
+    documents = []
+    for i in range(12):
+        line = f"Published on day {i} of this month at noon by Ann Lee, our staff in Recife.\n\n"
+        text = f"{prose(100 + i, 80)}.\n\n{line * dated}{footer}"
+        documents.append({"id": str(i), "text": text, "source": "ab"[i % 12 == 11]})
+    cleaned = nd.clean(documents, remove=["boilerplate"], unit=unit)
+    left = [document["text"] for document in cleaned.documents]
+    assert sum(footer in text for text in left) == 1
+    assert all(f"on day {i} of" in text for i, text in enumerate(left)) == dated

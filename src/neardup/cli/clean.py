@@ -128,7 +128,7 @@ def clean(
 def _cleaned_lines(made: Cleaned) -> list[str]:
     counts = made.counts
     lines = [f"{made.sentence()}.", f"{many(counts['changed'], 'document')} changed."]
-    lines += [] if counts["changed"] else _staying(made)
+    lines += _staying(made)
     if counts["below_floor"]:
         lines.append(
             f"{many(counts['below_floor'], 'document')} left with fewer than "
@@ -143,16 +143,20 @@ def _cleaned_lines(made: Cleaned) -> list[str]:
 
 
 def _staying(made: Cleaned) -> list[str]:
-    """Which passages were found where none was removed, and how they would be."""
+    """Which passages were found and not removed, and how they would be."""
     classes = Counter(made.found.passages["class"].to_pylist())
     others = [name for name in classes if name not in made.cleaning.remove]
-    if not others:
+    if not others or others == ["quotation"]:
         return []
     found = ", ".join(f"{classes[name]:,} {name}" for name in others)
-    return [
-        f"Passages of other classes stay: {found}. Remove them too: --remove {','.join(others)}; "
-        "a column that names the site or paper of a document (--source COL) tells boilerplate."
-    ]
+    settings = made.found.documents.settings
+    hints = [f"Remove them too: --remove {','.join((*made.cleaning.remove, *others))}"]
+    if not settings.source:
+        column = "a column that names the site or paper of a document (--source COL)"
+        hints.append(f"{column} tells boilerplate")
+    if "template" in others and settings.gap:
+        hints.append("--gap 0 --unit line judges each line apart from those that vary beside it")
+    return [f"Passages of other classes stay: {found}. {'; '.join(hints)}."]
 
 
 def _then_settings(then: str, options: dict[str, Any]) -> Settings:

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from neardup.arguments import PassageArguments
 from neardup.documents import Collection, collect
-from neardup.passages.excerpts import Excerpting, Gathered
+from neardup.passages.excerpts import Excerpting, Gathered, varying_passages
 from neardup.passages.passage_class import CLASSES, Evidence, notices_in
 from neardup.passages.passage_settings import PassageSettings, settings_of
 from neardup.passages.search import Copied, Found, Place, Span, Workspace, search
@@ -72,12 +72,17 @@ class Passages:
         self.found, self.unit = found, unit
         self.documents = found.documents
         gathered = Gathered(found, hold)
-        excerpting = Excerpting(found.places, unit, hold > 0)
+        varying = varying_passages(found) if unit != "word" else frozenset()
+        excerpting = Excerpting(found.places, unit, hold > 0, varying)
         for part in found.again(excerpting):
             excerpting.hold = gathered.add(part)
         self._gathered = gathered
-        self.places = _repeated(found.places, gathered.spans())  # rows of found.places
-        self.spans = gathered.spans()[self.places]
+        spans = gathered.spans()
+        narrowed = gathered.narrow(found.places, spans, found.documents.settings.min_words)
+        gathered.texts = {passage: text.strip() for passage, text in gathered.texts.items()}
+        self.places = _repeated(found.places, spans)  # rows of found.places
+        self.spans = spans[self.places]
+        self._narrowed = np.isin(self.places, narrowed)
         ids, self.number = np.unique(found.places[self.places, Place.PASSAGE], return_inverse=True)
         self._rank_passages(ids)
 
@@ -109,7 +114,9 @@ class Passages:
         own = copies[:, Copied.END] - copies[:, Copied.BEGIN]
         theirs = copies[:, Copied.SOURCE_END] - copies[:, Copied.SOURCE_BEGIN]
         longer = np.maximum(own, theirs)
-        return np.where(rows < 0, 1.0, copies[:, Copied.MATCHED] / np.maximum(longer, 1))
+        return np.where(
+            (rows < 0) | self._narrowed, 1.0, copies[:, Copied.MATCHED] / np.maximum(longer, 1)
+        )
 
     @cached_property
     def original(self) -> npt.NDArray[np.bool_]:

@@ -87,7 +87,9 @@ def sortable(column: pa.ChunkedArray | pa.Array, name: str) -> pa.Array:
     return values
 
 
-_ISO = re.compile(r"^\d{4}-\d{2}-\d{2}")
+_YEAR_FIRST = re.compile(r"(\d{4})(?:([-/])(\d{1,2})(?:\2(\d{1,2})(.*))?)?", re.DOTALL)
+_DAY_FIRST = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(.*)", re.DOTALL)  # with dots, as in German
+DATES = "2003-11-03, 2003-11-03T12:30:00+01:00, 2003/11/03, 03.11.2003, 2003-11 or 2003"
 
 
 def as_dates(column: pa.ChunkedArray | pa.Array, name: str) -> pa.Array:
@@ -100,7 +102,7 @@ def as_dates(column: pa.ChunkedArray | pa.Array, name: str) -> pa.Array:
     if not is_text(values.type) and values.null_count < len(values):
         raise ColumnError(
             f"The date column {name!r} holds values of type {values.type}.",
-            hint="expected dates, times, ISO 8601 strings or numbers.",
+            hint=f"expected dates, times, numbers, or strings such as {DATES}.",
         )
     written = values.to_pylist()
     dates = pa.array([_microseconds(text) for text in written], pa.int64())
@@ -108,8 +110,7 @@ def as_dates(column: pa.ChunkedArray | pa.Array, name: str) -> pa.Array:
     if example is not None and dates.null_count == len(dates):
         raise SettingsError(
             f"No value of the date column {name!r} is a date; the first is {example!r}.",
-            hint="expected ISO 8601, for example 2003-11-03 or 2003-11-03T12:30:00+01:00; "
-            f"years and other numbers are compared with --keep {name}:desc.",
+            hint=f"expected dates such as {DATES}.",
         )
     return dates
 
@@ -118,10 +119,16 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def _microseconds(text: str | None) -> int | None:
-    if not text or not _ISO.match(text):
+    """The first moment of what the text names: of a year, its first of January."""
+    written = (text or "").strip()
+    if match := _YEAR_FIRST.fullmatch(written):
+        year, _, month, day, time = match.groups()
+    elif match := _DAY_FIRST.fullmatch(written):
+        day, month, year, time = match.groups()
+    else:
         return None
     try:
-        moment = datetime.fromisoformat(text.strip())
+        moment = datetime.fromisoformat(f"{year}-{month or 1:0>2}-{day or 1:0>2}{time or ''}")
     except ValueError:
         return None
     since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH

@@ -119,6 +119,17 @@ def test_years_months_and_dates_with_slashes_or_dots_are_dates_beside_iso() -> N
     assert as_dates(pa.array([*wrong, "2024"]), "date").null_count == len(wrong)
 
 
+def test_an_order_says_how_many_dates_it_could_not_read() -> None:
+    order = Order.parse("longest; newest", "day")
+    columns = {"day": pa.chunked_array([["2024", " "], [None, "soon", "later"]])}
+    undated = order.undated(order.values(np.zeros(5, np.int64), columns), columns)
+    assert undated == ("day", 4, 5, "soon")
+    assert undated is not None
+    assert undated.sentence().startswith("4 of 5 documents have no readable date in 'day' (the ")
+    columns = {"day": pa.chunked_array([["2024", "2023"]])}
+    assert order.undated(order.values(np.zeros(2, np.int64), columns), columns) is None
+
+
 def test_what_is_no_date_comes_last_and_only_such_is_an_error() -> None:
     assert order_of("newest", pa.array(["soon", "2024-01-01", "", None])) == [1, 0, 2, 3]
     assert order_of("newest", pa.array([None, None], pa.string())) == [0, 1]

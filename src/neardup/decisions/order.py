@@ -15,6 +15,7 @@ import difflib
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,7 @@ import pyarrow.compute as pc
 from neardup.classes import dataclass
 from neardup.errors import ColumnError, NeardupError, SettingsError, all_problems
 from neardup.schema import Array, is_text
+from neardup.wording import many, shortened
 
 
 def plain(column: pa.ChunkedArray | pa.Array, name: str) -> pa.Array:
@@ -106,7 +108,7 @@ def as_dates(column: pa.ChunkedArray | pa.Array, name: str) -> pa.Array:
         )
     written = values.to_pylist()
     dates = pa.array([_microseconds(text) for text in written], pa.int64())
-    example = next((text for text in written if text), None)
+    example = next((text for text in written if text and text.strip()), None)
     if example is not None and dates.null_count == len(dates):
         raise SettingsError(
             f"No value of the date column {name!r} is a date; the first is {example!r}.",
@@ -133,6 +135,24 @@ def _microseconds(text: str | None) -> int | None:
         return None
     since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+
+
+class Undated(NamedTuple):
+    """How many of the ``documents`` have no date in the column by which an order compares dates,
+    and the first ``example`` of a value that is none."""
+
+    column: str
+    unread: int
+    documents: int
+    example: str | None
+
+    def sentence(self) -> str:
+        have = "has" if self.unread == 1 else "have"
+        example = "" if self.example is None else f" (the first is {shortened(self.example, 40)!r})"
+        return (
+            f"{self.unread:,} of {many(self.documents, 'document')} {have} no readable date in "
+            f"{self.column!r}{example}, so that newest and oldest put them last."
+        )
 
 
 SIMPLE = ("first", "last", "longest", "shortest", "newest", "oldest")
@@ -287,6 +307,19 @@ class Order:
         rank = np.empty(count, np.int64)
         rank[np.asarray(order).astype(np.int64)] = np.arange(count)
         return rank
+
+    def undated(
+        self, values: Sequence[pa.Array], columns: Mapping[str, pa.ChunkedArray | pa.Array]
+    ) -> Undated | None:
+        """What the first criterion by date could not read; ``values`` are those of all criteria."""
+        for criterion, dates in zip(self.criteria, values, strict=True):
+            if criterion.name == "date" and dates.null_count and criterion.columns[0] in columns:
+                name = criterion.columns[0]
+                unread = plain(columns[name], name).filter(dates.is_null()).cast(pa.large_string())
+                written = unread.filter(pc.not_equal(pc.utf8_trim_whitespace(unread), ""))
+                example = written[0].as_py() if len(written) else None
+                return Undated(name, dates.null_count, len(dates), example)
+        return None
 
     def deciding(self, values: Sequence[pa.Array], a: Array, b: Array) -> list[str]:
         """For each pair of documents, the first criterion by which they differ."""

@@ -109,11 +109,34 @@ def test_time_zones_are_one_time() -> None:
     assert order_of("oldest", aware) == [1, 0]
 
 
+def test_years_months_and_dates_with_slashes_or_dots_are_dates_beside_iso() -> None:
+    written = ["2022-05", "2019", "2021-03-04T10:00:00Z", "2022/05/06", "03.06.2024", "2020/7"]
+    assert order_of("oldest", pa.array(written)) == [1, 5, 2, 0, 3, 4]
+    assert order_of("newest", pa.array(written)) == [4, 3, 0, 2, 5, 1]
+    same = ["2024-06-03T00:00", "2024/6/3", " 3.6.2024 ", "03.06.2024 00:00", "2024-06-03"]
+    assert len(set(as_dates(pa.array(same), "date").to_pylist())) == 1
+    wrong = ["2024/13", "31.02.2024", "06/03/2024", "2024-06/03", "1717372800", "2024 spring"]
+    assert as_dates(pa.array([*wrong, "2024"]), "date").null_count == len(wrong)
+
+
+def test_an_order_says_how_many_dates_it_could_not_read() -> None:
+    order = Order.parse("longest; newest", "day")
+    columns = {"day": pa.chunked_array([["2024", " "], [None, "soon", "later"]])}
+    undated = order.undated(order.values(np.zeros(5, np.int64), columns), columns)
+    assert undated == ("day", 4, 5, "soon")
+    assert undated is not None
+    assert undated.sentence().startswith("4 of 5 documents have no readable date in 'day' (the ")
+    columns = {"day": pa.chunked_array([["2024", "2023"]])}
+    assert order.undated(order.values(np.zeros(2, np.int64), columns), columns) is None
+
+
 def test_what_is_no_date_comes_last_and_only_such_is_an_error() -> None:
     assert order_of("newest", pa.array(["soon", "2024-01-01", "", None])) == [1, 0, 2, 3]
     assert order_of("newest", pa.array([None, None], pa.string())) == [0, 1]
-    with pytest.raises(SettingsError, match="'soon'"):
+    with pytest.raises(SettingsError, match="'soon'") as error:
         as_dates(pa.array(["soon", "later"]), "date")
+    assert "03.11.2003" in str(error.value)
+    assert "--" not in str(error.value)  # the commands that read dates have different options
 
 
 @pytest.mark.parametrize("written", ["", "best", ":asc", "rank:", "source:", "rank:up", "FIRST"])

@@ -87,6 +87,21 @@ def test_metadata_is_joined_by_file_name_key_and_doi(library: Path) -> None:
     assert found["swallows.pdf"]["title"] == "Swallows"  # by its key
 
 
+@pytest.mark.parametrize(
+    ("lines", "date", "year"),
+    [
+        ("PY  - 2021\nDA  - 2021/03/04", "2021-03-04", "2021"),
+        ("DA  - 2021/03/04/\nPY  - 2021", "2021-03-04", "2021"),
+        ("PY  - 2021\nDA  - 2020/12", "2020-12", "2021"),
+        ("PY  - 2021/05\nDA  - May 2021", "2021-05", "2021"),
+        ("DA  - 2021/03/04", "2021-03-04", "2021"),
+    ],
+)
+def test_the_fuller_date_of_a_ris_record_wins(lines: str, date: str, year: str) -> None:
+    [one], _ = references("a.ris", f"TY  - JOUR\nTI  - A\n{lines}\nER  - \n".encode())
+    assert (one.fields["date"], one.fields["year"]) == (date, year)
+
+
 def test_the_kept_papers_are_a_list_that_links_the_preprint(
     library: Path, tmp_path: Path, run: Run
 ) -> None:

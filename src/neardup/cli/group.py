@@ -93,6 +93,8 @@ def group(
     groups = grouped(results, collapse=collapse, set=parse_assignments(assignments), **written)
     _show(groups, title, out, as_json=as_json)
     echo(groups.sentence(), err=True)
+    if groups.undated:
+        echo(groups.undated.sentence(), err=True)
 
 
 def _show(groups: Grouped, title: str, out: Path | None, *, as_json: bool) -> None:

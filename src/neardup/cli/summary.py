@@ -37,6 +37,7 @@ def data(result: Result, out: Path | None, seconds: float) -> dict[str, Any]:
         "refused": result.info["refused"],
         "capped": result.info["capped"],
         **({"shared_ids": shared} if (shared := result.info.get("shared_ids")) else {}),
+        **({"undated": undated} if (undated := result.info.get("undated")) else {}),
         "method": settings["method"],
         "parameters": settings["parameters"],
         "timings": {**result.info["timings"], "total": round(seconds, 3)},
@@ -66,6 +67,7 @@ def lines(result: Result, out: Path | None, seconds: float, size: int | None) ->
     summary += (
         _empty_lines(result)
         + _shared_lines(result)
+        + _undated_lines(result)
         + _encoding_lines(result)
         + _page_lines(result)
         + _rejected_lines(result, out)
@@ -208,6 +210,13 @@ def _shared_lines(result: Result) -> list[str]:
 
     shared = result.info.get("shared_ids")
     return [Shared(**shared).sentence()] if shared else []
+
+
+def _undated_lines(result: Result) -> list[str]:
+    from neardup.decisions.order import Undated
+
+    undated = result.info.get("undated")
+    return [Undated(**undated).sentence()] if undated else []
 
 
 def _encoding_lines(result: Result) -> list[str]:

@@ -15,6 +15,7 @@ import difflib
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,7 @@ import pyarrow.compute as pc
 from neardup.classes import dataclass
 from neardup.errors import ColumnError, NeardupError, SettingsError, all_problems
 from neardup.schema import Array, is_text
+from neardup.wording import many, shortened
 
 
 def plain(column: pa.ChunkedArray | pa.Array, name: str) -> pa.Array:
@@ -87,7 +89,9 @@ def sortable(column: pa.ChunkedArray | pa.Array, name: str) -> pa.Array:
     return values
 
 
-_ISO = re.compile(r"^\d{4}-\d{2}-\d{2}")
+_YEAR_FIRST = re.compile(r"(\d{4})(?:([-/])(\d{1,2})(?:\2(\d{1,2})(.*))?)?", re.DOTALL)
+_DAY_FIRST = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(.*)", re.DOTALL)  # with dots, as in German
+DATES = "2003-11-03, 2003-11-03T12:30:00+01:00, 2003/11/03, 03.11.2003, 2003-11 or 2003"
 
 
 def as_dates(column: pa.ChunkedArray | pa.Array, name: str) -> pa.Array:
@@ -100,16 +104,15 @@ def as_dates(column: pa.ChunkedArray | pa.Array, name: str) -> pa.Array:
     if not is_text(values.type) and values.null_count < len(values):
         raise ColumnError(
             f"The date column {name!r} holds values of type {values.type}.",
-            hint="expected dates, times, ISO 8601 strings or numbers.",
+            hint=f"expected dates, times, numbers, or strings such as {DATES}.",
         )
     written = values.to_pylist()
     dates = pa.array([_microseconds(text) for text in written], pa.int64())
-    example = next((text for text in written if text), None)
+    example = next((text for text in written if text and text.strip()), None)
     if example is not None and dates.null_count == len(dates):
         raise SettingsError(
             f"No value of the date column {name!r} is a date; the first is {example!r}.",
-            hint="expected ISO 8601, for example 2003-11-03 or 2003-11-03T12:30:00+01:00; "
-            f"years and other numbers are compared with --keep {name}:desc.",
+            hint=f"expected dates such as {DATES}.",
         )
     return dates
 
@@ -118,14 +121,38 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def _microseconds(text: str | None) -> int | None:
-    if not text or not _ISO.match(text):
+    """The first moment of what the text names: of a year, its first of January."""
+    written = (text or "").strip()
+    if match := _YEAR_FIRST.fullmatch(written):
+        year, _, month, day, time = match.groups()
+    elif match := _DAY_FIRST.fullmatch(written):
+        day, month, year, time = match.groups()
+    else:
         return None
     try:
-        moment = datetime.fromisoformat(text.strip())
+        moment = datetime.fromisoformat(f"{year}-{month or 1:0>2}-{day or 1:0>2}{time or ''}")
     except ValueError:
         return None
     since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+
+
+class Undated(NamedTuple):
+    """How many of the ``documents`` have no date in the column by which an order compares dates,
+    and the first ``example`` of a value that is none."""
+
+    column: str
+    unread: int
+    documents: int
+    example: str | None
+
+    def sentence(self) -> str:
+        have = "has" if self.unread == 1 else "have"
+        example = "" if self.example is None else f" (the first is {shortened(self.example, 40)!r})"
+        return (
+            f"{self.unread:,} of {many(self.documents, 'document')} {have} no readable date in "
+            f"{self.column!r}{example}, so that newest and oldest put them last."
+        )
 
 
 SIMPLE = ("first", "last", "longest", "shortest", "newest", "oldest")
@@ -280,6 +307,19 @@ class Order:
         rank = np.empty(count, np.int64)
         rank[np.asarray(order).astype(np.int64)] = np.arange(count)
         return rank
+
+    def undated(
+        self, values: Sequence[pa.Array], columns: Mapping[str, pa.ChunkedArray | pa.Array]
+    ) -> Undated | None:
+        """What the first criterion by date could not read; ``values`` are those of all criteria."""
+        for criterion, dates in zip(self.criteria, values, strict=True):
+            if criterion.name == "date" and dates.null_count and criterion.columns[0] in columns:
+                name = criterion.columns[0]
+                unread = plain(columns[name], name).filter(dates.is_null()).cast(pa.large_string())
+                written = unread.filter(pc.not_equal(pc.utf8_trim_whitespace(unread), ""))
+                example = written[0].as_py() if len(written) else None
+                return Undated(name, dates.null_count, len(dates), example)
+        return None
 
     def deciding(self, values: Sequence[pa.Array], a: Array, b: Array) -> list[str]:
         """For each pair of documents, the first criterion by which they differ."""

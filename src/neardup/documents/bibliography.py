@@ -206,7 +206,7 @@ _RIS_TYPES = {
     "UNPB": "unpublished",
 }  # fmt: skip
 _RIS_FIELDS = {
-    "TI": "title", "T1": "title", "PY": "date", "Y1": "date", "DA": "date", "DO": "doi",
+    "TI": "title", "T1": "title", "DO": "doi",
     "UR": "url", "JO": "journal", "JF": "journal", "T2": "journal", "JA": "journal",
     "VL": "volume", "IS": "number", "SP": "pages", "PB": "publisher", "AB": "abstract",
     "LA": "language", "M3": "genre",
@@ -239,12 +239,26 @@ def _record(lines: Sequence[tuple[str, str]]) -> Reference | None:
     authors = [value for tag, value in lines if tag in ("AU", "A1") and value]
     if authors:
         fields["author"] = " and ".join(authors)
-    if "date" in fields:
-        fields["date"] = "-".join(filter(None, fields["date"].split("/")[:3]))
-        fields["year"] = fields["date"][:4]
+    dates = [(tag, _ris_date(value)) for tag, value in lines if tag in _RIS_DATES and value]
+    if dates:
+        dates.sort(key=lambda dated: _RIS_DATES.index(dated[0]))
+        fields["year"] = dates[0][1][:4]
+        fields["date"] = max((date for _, date in dates), key=_precision)
     key = next((value for tag, value in lines if tag == "ID" and value), "")
     files = tuple(value for tag, value in lines if tag in ("L1", "L4") and value)
     return Reference(key, _RIS_TYPES.get(lines[0][1].upper(), "misc"), fields, files)
+
+
+_RIS_DATES = ("PY", "Y1", "DA")  # PY is often the year alone, beside the day in DA
+
+
+def _ris_date(value: str) -> str:
+    return "-".join(filter(None, value.split("/")[:3]))
+
+
+def _precision(date: str) -> int:
+    """2 with a day, 1 with a month; −1 for what is no date in numbers, such as ``May 2021``."""
+    return date.count("-") if re.fullmatch(r"\d{4}(-\d{1,2}){0,2}", date) else -1
 
 
 _CSL_TYPES = {

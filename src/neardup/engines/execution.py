@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from neardup import __version__, _native
 from neardup.artefacts.calibration import Calibration
-from neardup.decisions.order import rank_of_all
+from neardup.decisions.order import Undated, rank_of_all
 from neardup.documents.clashes import Shared
 from neardup.documents.collection import Collection
 from neardup.documents.columns import OURS
@@ -177,6 +177,8 @@ def _log(result: Result, plan: Plan) -> None:
         LOG.warning("only the first %s documents were read: that is the limit", plan.limit)
     if undated := result.info["flags"].get("undated"):
         LOG.warning("%s documents have no date that can be read: it was not compared", undated)
+    if unread := result.info.get("undated"):
+        LOG.warning("%s", Undated(**unread).sentence())
     if ways := result.info.get("unlike"):
         LOG.warning("the collection is unlike what the model was trained on: %s", ", ".join(ways))
     if shared := result.info.get("shared_ids"):
@@ -219,6 +221,7 @@ def make_result(
         "flags": flag_counts(intake.prepared.flags[refs:]),
         **({} if unlike is None else {"unlike": [*unlike]}),
         **({} if intake.shared is None else {"shared_ids": intake.shared._asdict()}),
+        **({} if intake.undated is None else {"undated": intake.undated._asdict()}),
         "timings": {name: round(seconds, 3) for name, seconds in outcome.timings.items()},
     }
     _account(result, intake.total)

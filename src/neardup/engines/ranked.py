@@ -46,7 +46,7 @@ from neardup.engines.ranked_list import (
 from neardup.errors import ColumnError, NeardupError, SettingsError, SignatureError, all_problems
 from neardup.matching.evidence import EvidenceStore
 from neardup.methods import registry
-from neardup.methods.base import Method, Prepared
+from neardup.methods.base import UNDATED, Method, Prepared
 from neardup.papers.recipe import method_arguments
 from neardup.plan import Plan, resolve
 from neardup.progress import Silent
@@ -283,22 +283,27 @@ class Grouper:
         else:
             dtype = self.method.evidence_dtype
             taken = from_signatures(listed, wanted.signatures, order, self._header, dtype)
-        places = _decided(listed, taken, order, plan)
-        return Grouped(listed, places, id=wanted.id, collapse=wanted.collapse)
+        columns = {name: listed.column(name).take(taken.rows) for name in plan.keep.columns}
+        values = plan.keep.values(taken.lengths, columns)
+        places = _decided(taken, order, plan, values)
+        undated = plan.keep.undated(values, columns)
+        return Grouped(listed, places, id=wanted.id, collapse=wanted.collapse, undated=undated)
 
 
-def _decided(listed: RankedList, taken: Taken, order: Array, plan: Plan) -> Places:
-    """Decides the comparable rows by the rule of a run, and then gives every row its place."""
-    columns = {name: listed.column(name).take(taken.rows) for name in plan.keep.columns}
-    rank = plan.keep.rank(taken.lengths, columns)
+def _decided(taken: Taken, order: Array, plan: Plan, values: Sequence[pa.Array]) -> Places:
+    """Decides the comparable rows by the rule of a run, and then gives every row its place.
+    ``values`` are those of the criteria of the order."""
+    rank = plan.keep.rank_of(values, len(taken.rows))
     intake = taken.intake(plan)
     outcome, _ = decide_intake(intake, plan, rank, Silent())
     intake.store.close()
     prepared, kept_of = intake.prepared, outcome.decided.kept_of
     kind = _kinds(taken, prepared, kept_of)
-    return Places.of(
-        order, taken.rows, taken.reasons, kept_of, outcome.decided.score, kind, prepared.flags
-    )
+    flags = prepared.flags.copy()
+    for criterion, dates in zip(plan.keep.criteria, values, strict=True):
+        if criterion.name == "date":
+            flags[np.asarray(dates.is_null())] |= UNDATED
+    return Places.of(order, taken.rows, taken.reasons, kept_of, outcome.decided.score, kind, flags)
 
 
 def _kinds(taken: Taken, prepared: Prepared, kept_of: Array) -> Kinds:

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from neardup import schema
 from neardup.classes import dataclass
 from neardup.decisions.kinds import kind_phrase
+from neardup.decisions.order import Undated
 from neardup.report.bars import bar
 from neardup.report.html_page import (
     WARNING,
@@ -87,6 +88,8 @@ def too_short(run: Run) -> Html:
             "or too repetitive to compare. Such a document can only be a duplicate of an equal one."
         )
     text += [_flag(*one) for one in run.info.get("flags", {}).items() if one[0] != "too_short"]
+    if undated := run.info.get("undated"):
+        text.append(Undated(**undated).sentence())
     if not text:
         return Html("")
     first = short.slice(0, MOST).to_pylist()

@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.decisions.kinds import Kinds
+from neardup.decisions.order import Undated
 from neardup.documents.lists import json_line
 from neardup.errors import UsageError
 from neardup.files import whole_file
@@ -154,13 +155,20 @@ class Group:
 
 class Grouped(Sequence[Group]):
     """The groups in their order; ``flat`` and ``collapsed`` are the list as it came in, with
-    columns. ``collapse`` says which of the two ``to_list`` and ``str`` show."""
+    columns. ``collapse`` says which of the two ``to_list`` and ``str`` show. ``undated`` says how
+    many dates could not be read, where dates choose the representatives."""
 
     def __init__(
-        self, listed: Listed, places: Places, *, id: str | None = None, collapse: bool = False
+        self,
+        listed: Listed,
+        places: Places,
+        *,
+        id: str | None = None,
+        collapse: bool = False,
+        undated: Undated | None = None,
     ) -> None:
         self._listed, self._places, self._id = listed, places, id
-        self.collapse = collapse
+        self.collapse, self.undated = collapse, undated
 
     @functools.cached_property
     def _groups(self) -> list[Group]:

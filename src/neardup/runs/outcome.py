@@ -8,6 +8,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from neardup.classes import dataclass
+from neardup.decisions.order import Undated
 from neardup.decisions.rule import Decided
 from neardup.documents.clashes import Shared
 from neardup.documents.columns import Rejected
@@ -34,6 +35,7 @@ class Intake:
     rejected_position: Array
     total: int
     shared: Shared | None = None  # ids that several files have
+    undated: Undated | None = None  # dates that the order could not read
 
     def __len__(self) -> int:
         return len(self.position)

@@ -251,6 +251,10 @@ def in_order(result: Result, policy: Policy, first: Sequence[str] = ()) -> Order
     place = np.full(total, -1, np.int64)
     place[again.rows] = np.arange(len(again.rows))
     decided = _decided(result, policy, rank, again.rows)
+    if decided is not result:
+        undated = order.undated(values, again.columns)
+        decided.info.pop("undated", None)
+        decided.info |= {} if undated is None else {"undated": undated._asdict()}
     return Ordered(decided, collection, order, values, place, chosen)
 
 

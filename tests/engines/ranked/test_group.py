@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
+from cli.sample import Run, run
 from neardup.engines.ranked import Grouper
 from neardup.errors import ColumnError, InputError, SettingsError, SignatureError
 from neardup.methods import registry
@@ -23,6 +25,7 @@ from neardup.runs.grouped_list import COLUMNS
 from reference import grouping as twin
 from reference import run as twin_run
 
+__all__ = ["run"]  # a fixture
 STORY = "the harbour will be rebuilt in stone after the council voted on tuesday to pay for it all"
 OTHER = "train drivers walk out on friday for one whole day after talks about pay broke down late"
 RESULTS = [
@@ -286,3 +289,27 @@ def test_artefacts_of_another_kind_are_refused() -> None:
     words = nd.dedup([STORY, OTHER], method="keywords").artefacts
     with pytest.raises(SignatureError, match="idf has filter 'words'; the method asks for 'alpha'"):
         Grouper(method="termvector", artefacts=words)
+
+
+def test_results_without_a_readable_date_are_flagged_and_counted(tmp_path: Path, run: Run) -> None:
+    body = "the harbour of the old town was closed for three days because of a storm"
+    dates = ["03.06.2024", "June 2nd", "02.06.2024", None]
+    rows = [{"id": str(i), "text": body, "date": date} for i, date in enumerate(dates)]
+    made = nd.group(rows, representative="oldest", date="date")
+    assert [(m.id, m.flags) for m in made.members] == [
+        ("2", ""),
+        ("0", ""),
+        ("1", "undated"),
+        ("3", "undated"),
+    ]
+    (tmp_path / "list.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    shown = run("group", tmp_path / "list.jsonl", "--representative", "oldest", "--date", "date")
+    said = "2 of 4 documents have no readable date in 'date' (the first is 'June 2nd')"
+    assert said in shown.stderr
+    assert nd.group(rows).undated is None
+    out = tmp_path / "out"
+    done = run("dedup", tmp_path / "list.jsonl", "-o", out, "--keep", "newest", "--date", "date")
+    assert said in done.output
+    assert "of 4 documents have no readable date" in (out / "report.html").read_text()
+    info = json.loads((out / "run.json").read_text())
+    assert info["undated"] == {"column": "date", "unread": 2, "documents": 4, "example": "June 2nd"}

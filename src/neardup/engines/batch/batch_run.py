@@ -77,7 +77,10 @@ def run(
     if collection.inputs.offered:
         names = list(collection.source_names.values())
         check_preferred(plan.keep, intake.extra.get(SOURCE), names)
-    rank = plan.keep.rank(intake.lengths, intake.extra)
+    values = [] if plan.keep.by_position else plan.keep.values(intake.lengths, intake.extra)
+    rank = plan.keep.rank_of(values, len(intake))
+    if values:
+        intake = replace(intake, undated=plan.keep.undated(values, intake.extra))
     refs = len(references) if references else 0
     if references and refs:
         intake = joined([references, intake], plan)

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as sql
 
-from neardup.decisions.order import Criterion, Order, as_dates, plain, sortable
+from neardup.decisions.order import Criterion, Order, Undated, as_dates, plain, sortable
 from neardup.documents.clashes import Shared
 from neardup.errors import ColumnError, SettingsError
 from neardup.schema import Array
@@ -165,7 +165,6 @@ def sorted_positions(documents: DataFrame, number: int, keep: Keep) -> DataFrame
 def places(documents: DataFrame, order: Order, keep: Keep) -> DataFrame:
     if order.by_position:
         return documents.withColumn("place", documents["position"])
-    check_values(documents, order)
     columns = [i for i, one in enumerate(order.criteria) if one.name == "column"]
     documents = _settled(documents, columns)
     by: list[Column] = []
@@ -254,16 +253,22 @@ def _cast_batch(batch: pa.RecordBatch, codes: dict[int, int]) -> pa.RecordBatch:
     return batch
 
 
-def check_values(documents: DataFrame, order: Order) -> None:
-    """Refuses a date column of which no value is a date."""
+def undated(documents: DataFrame, order: Order) -> Undated | None:
+    """As on one machine; also refuses a date column of which no value is a date."""
+    found = None
     for number, criterion in enumerate(order.criteria):
         if criterion.name != "date":
             continue
         by = sql.col("position")
-        wrong = sql.min_by(f"s{number}", sql.when(sql.col(f"s{number}") != "", by))
-        counts: Any = documents.agg(sql.count(f"n{number}"), wrong).first()
-        if not counts[0] and counts[1]:
-            raise no_dates(order.criteria, number, counts[1])
+        written = sql.col(f"s{number}").rlike(r"\S")
+        wrong = sql.min_by(f"s{number}", sql.when(written, by))
+        counts: Any = documents.agg(sql.count(f"n{number}"), wrong, sql.count("*")).first()
+        dated, example, total = counts
+        if not dated and example:
+            raise no_dates(order.criteria, number, example)
+        if found is None and dated < total:
+            found = Undated(criterion.columns[0], total - dated, total, example)
+    return found
 
 
 def without_repeated(

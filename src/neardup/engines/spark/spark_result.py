@@ -361,6 +361,7 @@ def make_result(run: Run, documents: DataFrame, decided: DataFrame, sizes: Sizes
         "capped": told.capped,
         "flags": sizes.flags,
         **({} if run.shared is None else {"shared_ids": run.shared._asdict()}),
+        **({} if run.undated is None else {"undated": run.undated._asdict()}),
         "statistics": run.statistics,
         "timings": {},  # when all is done
         "counts": vars(counts),

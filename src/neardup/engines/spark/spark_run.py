@@ -25,6 +25,7 @@ from pyspark.sql import functions as sql
 
 from neardup import _native
 from neardup.artefacts.encoders import Encoder
+from neardup.decisions.order import Undated
 from neardup.documents.clashes import Ledger, Shared, labels_of
 from neardup.documents.columns import DocumentBatch
 from neardup.documents.inputs import SOURCE
@@ -107,6 +108,7 @@ class Run:
     timings: dict[str, float] = field(default_factory=dict)
     statistics: dict[str, Any] = field(default_factory=dict)
     shared: Shared | None = None  # ids that several files have
+    undated: Undated | None = None  # dates that the order could not read
 
     def execute(self) -> SparkResult:
         from neardup.engines.spark.spark_result import make_result
@@ -200,6 +202,7 @@ class Run:
         if plan.strict:
             self._check_strict(placed)
         accepted = placed.where("rejected is null")
+        self.undated = positions.undated(accepted, plan.keep)
         accepted = positions.places(accepted, plan.keep, self.stages.keep)
         names = [*DOCUMENT.names, *STANDING.names]
         both = accepted.select(*names)

@@ -128,7 +128,9 @@ def _notes(measured: Sequence[Measured], found: Recommendation | None) -> str:
         )
     if len(measured) > 1:
         cuts = [best_cut(one) for one in measured]
-        text += [WARNING + doubt for doubt in doubts(measured, cuts, found and found.chosen)]
+        text += [
+            WARNING + doubt for doubt in doubts(measured, cuts, found.chosen if found else None)
+        ]
     return "\n\n".join(text)
 
 

@@ -307,8 +307,7 @@ class Evaluating:
             folder=self.out,
             progress=progress,
             **labels,
-            **self._reading(),
-            **({} if self.options["run"] else {"set": self._parameters()}),
+            **self._reading() | ({} if self.options["run"] else {"set": self._parameters()}),
         )
 
     def _reading(self) -> dict[str, Any]:

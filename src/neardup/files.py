@@ -284,6 +284,15 @@ def write_text(path: Path, text: str) -> None:
         part.write_text(text, "utf-8")
 
 
+def check_parent(path: Path) -> None:
+    """Raises before the work that the folder of a file to write does not exist."""
+    if not path.parent.is_dir():
+        raise UsageError(
+            f"{path} cannot be written: the folder {path.parent} does not exist.",
+            hint=f"make it (mkdir -p {path.parent}), or name another.",
+        )
+
+
 def make_folder(folder: Path) -> list[Path]:
     """Makes a folder and its missing parents, on the disk too; returns those that were missing,
     the innermost first."""

@@ -148,6 +148,17 @@ def test_labels_of_any_name(docs: Path, tmp_path: Path) -> None:
     assert kinds["cut"] == {"label": "cut", "equal": 0, "near": 1, "exist": 1, "missed": 0}
 
 
+def test_every_method_has_its_warnings_and_pairs_their_encoding(docs: Path, tmp_path: Path) -> None:
+    labels, out = tmp_path / "labels.csv", tmp_path / "out"
+    labels.write_text("a,b,label,who\n0-0,0-1,yes,Zoë\n0-0,1-0,no,Zoë\n", "cp1252")
+    methods = ("--method", "shingles", "--method", "raregrams", "--thresholds", ".3,.5")
+    exported = ("-o", out, "--export", out / "a.tex")
+    done = evaluated(docs, "--pairs", labels, "--encoding", "cp1252", *methods, *exported)
+    assert done.exit_code == 0, done.output
+    assert " ".join(done.stdout.split()).count("predicted pairs are not labelled: precision") == 2
+    assert "Precision is that of the labelled pairs.}" in (out / "a.tex").read_text("utf-8")
+
+
 def test_a_finished_run(docs: Path, tmp_path: Path) -> None:
     labels = tmp_path / "labels.jsonl"
     labels.write_text(
@@ -178,14 +189,23 @@ def test_a_finished_run(docs: Path, tmp_path: Path) -> None:
         (["DOCS", "--plant", "--group", "group"], "--plant and --group cannot be combined"),
         (["DOCS", "--group", "group", "-o", "FULL"], "not part of an evaluation"),
         (["DOCS", "--group", "group", "-o", "DOCS"], "is the input"),
+        (["DOCS", "--group", "group", "--export", "no/a.svg"], "the folder no does not exist"),
+        (["DOCS", "--pairs", "JA"], "--positive ja --negative nein"),
+        (["DOCS", "--pairs", "JA", "--positive", "ja"], "--negative nein counts"),
+        (["DOCS", "--pairs", "JA", "--columns", "von,nach"], "with --columns A,B,LABEL"),
+        (["DOCS", "--pairs", "LATIN"], "probably windows-1252. Hint: give --encoding windows-1252"),
     ],
 )
 def test_what_is_wrong_is_said(docs: Path, tmp_path: Path, arguments: list[str], said: str) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "letter.txt").write_text("dear")
+    rows = "a,b,label,notiz\n0-0,0-1,{},größer\n0-0,1-0,{},Übung für die Straße\n"
+    (tmp_path / "ja.csv").write_text(rows.format("ja", "nein"), "utf-8")
+    (tmp_path / "latin.csv").write_text(rows.format("yes", "no"), "cp1252")
     places = {"DOCS": str(docs), "FULL": str(tmp_path / "full")}
+    places |= {"JA": str(tmp_path / "ja.csv"), "LATIN": str(tmp_path / "latin.csv")}
     done = evaluated(*(places.get(one, one) for one in arguments))
-    assert done.exit_code in (1, 2)
+    assert done.exit_code in (1, 2) or "--positive" in arguments
     assert said in done.output
     assert "Traceback" not in done.output
     assert (tmp_path / "full" / "letter.txt").read_text() == "dear"

@@ -163,3 +163,16 @@ def test_an_empty_document_is_reported(tmp_path: Path) -> None:
     (tmp_path / "none.jsonl").touch()
     traced = run("trace", tmp_path / "none.jsonl", "--against", tmp_path / "source.txt")
     assert "no document, so nothing was traced." in traced
+
+
+def test_names_that_a_shell_made_of_a_pattern_are_noticed(tmp_path: Path) -> None:
+    for name in ("essay.md", "one.txt", "three.txt", "two.txt"):
+        (tmp_path / name).write_text(essay(), "utf-8")
+    one, *others = sorted(map(str, tmp_path.glob("*.txt")))
+    said = CliRunner().invoke(main, ["trace", "--against", one, *others]).stderr
+    assert f"2 documents lie beside the source {one}. Quote the pattern" in said
+    alone = CliRunner().invoke(main, ["trace", str(tmp_path / "essay.md"), "--against", one])
+    assert not alone.stderr
+    page = str(tmp_path / "no" / "page.html")
+    refused = CliRunner().invoke(main, ["trace", one, "--against", others[0], "--html", page])
+    assert f"the folder {tmp_path / 'no'} does not exist" in refused.stderr

@@ -113,7 +113,11 @@ def compare(
     or the texts themselves with --strings. In the passages, - marks text of A only and + text of B
     only; < and > mark where a passage was moved from and to.
     """
+    from neardup.files import check_parent
+
     shown: Comparison | Explanation
+    if html:
+        check_parent(html)
     if run:
         _refuse_own_settings(options)
         shown = _of_run(run, a, b)

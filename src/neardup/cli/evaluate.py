@@ -17,6 +17,7 @@ from neardup.cli import options as shared
 from neardup.cli.command import INTERRUPTED, Sectioned, echo, show_json
 from neardup.cli.terminal import progress_for, show_sections, show_table
 from neardup.errors import UsageError
+from neardup.files import check_parent
 
 if TYPE_CHECKING:
     from neardup.documents.collection import Collection
@@ -256,6 +257,8 @@ class Evaluating:
 
             for path in self.options["exports"]:
                 check_article(path)
+                if path.parent != self.out:  # which is made
+                    check_parent(path)
 
     def _documents(self) -> Collection | Result:
         from neardup import papers
@@ -304,7 +307,7 @@ class Evaluating:
             folder=self.out,
             progress=progress,
             **labels,
-            **({} if self.options["run"] else self._reading() | {"set": self._parameters()}),
+            **self._reading() | ({} if self.options["run"] else {"set": self._parameters()}),
         )
 
     def _reading(self) -> dict[str, Any]:
@@ -356,6 +359,7 @@ class Evaluating:
             self.options["positive"],
             self.options["negative"],
             self.options["complete"],
+            self.options["encoding"],
         )
         asked.check(self.options["text"] or "text")
         return asked

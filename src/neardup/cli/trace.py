@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from neardup.cli.passage_options import (
     traced_documents,
     words_option,
 )
+from neardup.files import check_parent, write_text
 from neardup.wording import many, shortened
 
 PARTS = 20
@@ -61,9 +63,12 @@ def trace(
     files, folders of text, HTML, PDF and office files, books (.epub), JSON Lines, tables.
     --text and --id name columns of COLLECTION; a DOCUMENT that lacks them has text and id.
     """
+    if page:
+        check_parent(page)
+    if (note := _beside(inputs, against)) and not options["quiet"]:
+        echo(note, err=True)
     traces = traced_documents(inputs, against, options, min_words=8)
     if page:
-        from neardup.files import write_text
         from neardup.passages.trace_page import trace_page
 
         write_text(page, trace_page(traces))
@@ -87,6 +92,21 @@ def trace(
         if page:
             echo(f"Written to {page}.")
     refuse_documents(traces, page, options)
+
+
+def _beside(inputs: Sequence[str], against: Sequence[str]) -> str | None:
+    """A shell replaces a pattern by names, of which --against takes only the first."""
+    for source in map(Path, against):
+        beside = [path for path in map(Path, inputs) if path.parent == source.parent]
+        if len(inputs) > 1 and beside and source.is_file():
+            alike = all(path.suffix == source.suffix for path in beside)
+            pattern = source.parent / (f"*{source.suffix}" if alike else "*")
+            lie = "document lies" if len(beside) == 1 else "documents lie"
+            return (
+                f"Note: {len(beside):,} {lie} beside the source {source}. Quote the pattern "
+                f"(--against '{pattern}') or name the folder to trace against all of them."
+            )
+    return None
 
 
 def _show(each: Any) -> None:

@@ -247,10 +247,11 @@ def _labelled(
     if options["group"]:
         return labelled_by_group(source, options["group"], *given)
     columns = pair_columns(options["columns"] or ("a", "b", "label"))
-    found = read_labelled(labels, columns, options["positive"], options["negative"])
+    meanings, encoding = (options["positive"], options["negative"]), options["encoding"]
+    found = read_labelled(labels, columns, *meanings, encoding)
     if not options["complete"]:
         return found
-    named = (pair for path in labels for pair in pairs_named(path, columns))
+    named = (pair for path in labels for pair in pairs_named(path, columns, encoding))
     return labelled_completely(found, named, source, *given)
 
 

@@ -38,8 +38,8 @@ LIVE_SECONDS = 0.2
     "--index",
     "url",
     metavar="STORE",
-    help="Index to check against and add to; it is created if it does not exist. Required unless "
-    "--recipe is given.  [default: WORK/index.db]",
+    help="Index to check against and add to; it is created if it does not exist. Required, "
+    "except with --recipe, where it is WORK/index.db if it is left out.",
 )
 @click.option("--forward", metavar="DIR", type=shared.PATH, help="Folder for originals.")
 @click.option(

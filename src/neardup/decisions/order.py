@@ -179,7 +179,8 @@ class Criterion:
             if date_column is None:
                 raise SettingsError(
                     f"{where} {written!r} needs to know which column is the date.",
-                    hint="name it with --date COLUMN (in Python and policies: date = 'COLUMN').",
+                    hint="name it with --date COLUMN (in Python and policies: date = 'COLUMN'); "
+                    "folders of pages or papers, feeds and mail have --date date.",
                 )
             return cls(written, "date", (date_column,), written == "newest")
         if written in ("longest", "shortest"):

@@ -212,8 +212,11 @@ def refuse_others(columns: Columns, names: Sequence[str], file: str) -> None:
         raise unknown_column(columns.text, names, file)
 
 
-def unknown_column(name: str, names: Sequence[str] | Mapping[str, Any], file: str) -> ColumnError:
-    """An error that lists the existing columns, with the nearest name as the hint."""
+def unknown_column(
+    name: str, names: Sequence[str] | Mapping[str, Any], file: str, option: str = ""
+) -> ColumnError:
+    """An error that lists the existing columns, with the nearest name as the hint; ``option`` is
+    how to name one, unless it is that of the text."""
     import difflib
 
     nested = _paths(names) if isinstance(names, Mapping) else []
@@ -224,7 +227,8 @@ def unknown_column(name: str, names: Sequence[str] | Mapping[str, Any], file: st
     near = difflib.get_close_matches(name.lower(), list(lower), n=1, cutoff=0.6)
     usual = "name one of the columns above"
     usual += f", or of {', '.join(map(repr, nested[:20]))}" if nested else ""
-    usual += " with --text (in Python text=)." if name == "text" else "."
+    option = option or ("--text (in Python text=)" if name == "text" else "")
+    usual += f" with {option}." if option else "."
     hint = f"did you mean {lower[near[0]]!r}?" if near else usual
     if inside := [path for path in nested if path.lower().endswith(f".{name.lower()}")]:
         near, hint = [], f"did you mean {inside[0]!r}?"

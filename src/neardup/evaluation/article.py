@@ -29,6 +29,7 @@ _ESCAPED = str.maketrans(
     {**{mark: f"\\{mark}" for mark in "&%$#_{}"}, "\\": r"\textbackslash{}", "–": "--"}
     | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 )
+_LABELLED = " Precision is that of the labelled pairs."
 
 
 def check_article(path: Path) -> None:
@@ -67,7 +68,7 @@ def latex(evaluation: Evaluation) -> str:
             r"\begin{table}",
             rf"\caption{{Near-duplicate pairs in {documents:,} documents, of which "
             rf"{gold['positives']:,} pairs are known duplicates: each method at its threshold of "
-            r"the highest $F_1$, with 95\,\% intervals.}",
+            rf"the highest $F_1$, with 95\,\% intervals.{'' if gold['complete'] else _LABELLED}}}",
             r"\label{tab:near-duplicates}",
             r"\begin{tabular}{llccc}",
             r"\toprule",

@@ -220,7 +220,8 @@ def evaluate(
     ``progress``: receives the progress.
     """
     request = GoldRequest(
-        group, pairs, pair_columns(columns), _labels(positive), _labels(negative), complete
+        *(group, pairs, pair_columns(columns), _labels(positive), _labels(negative), complete),
+        encoding=settings.get("encoding"),
     )
     wished = Wish.parse(wish or "f1")
     if clusters not in CLUSTERS:

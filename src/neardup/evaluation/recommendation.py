@@ -230,15 +230,33 @@ def _warnings(best: Candidate) -> tuple[str, ...]:
         warnings.append(
             f"Only {positives} positive pairs are known: label more before trusting this."
         )
-    if counts.unlabelled > counts.tp + counts.fp:
-        warnings.append(
-            f"{counts.unlabelled:,} of the {best.at.predicted:,} predicted pairs are not labelled: "
-            "precision is that of the labelled ones."
-        )
-    warnings += _at_an_end(best)
+    warnings += _doubts(best)
     if not best.of.complete:
         warnings.append("Pairs were left out because there were too many: recall is too low.")
     return tuple(warnings)
+
+
+def doubts(measured: Sequence[Measured], cuts: Sequence[int], but: Candidate | None) -> list[str]:
+    """What to know of each setting at its cut, except of ``but``, of which it is said elsewhere."""
+    said = []
+    for i, (one, cut) in enumerate(zip(measured, cuts, strict=True)):
+        candidate = Candidate(i, cut, one, one.at[cut])
+        if but is None or (but.setting, but.cut) != (i, cut):
+            said += [
+                f"{_named(candidate)}: {doubt[0].lower()}{doubt[1:]}"
+                for doubt in _doubts(candidate)
+            ]
+    return said
+
+
+def _doubts(best: Candidate) -> list[str]:
+    counts, few = best.line.counts, []
+    if counts.unlabelled > counts.tp + counts.fp:
+        few = [
+            f"{counts.unlabelled:,} of the {best.at.predicted:,} predicted pairs are not labelled: "
+            "precision is that of the labelled ones."
+        ]
+    return few + _at_an_end(best)
 
 
 def _at_an_end(best: Candidate) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 from neardup.evaluation import charts
 from neardup.evaluation.evaluation_report import Section
 from neardup.evaluation.measurement import AtCut, Line, Measured
-from neardup.evaluation.recommendation import Recommendation
+from neardup.evaluation.recommendation import Recommendation, doubts
 from neardup.report.html_page import WARNING, Ranged, Table
 from neardup.wording import many
 
@@ -53,7 +53,10 @@ def summary_sections(
     about: dict[str, Any], measured: Sequence[Measured], found: Recommendation | None
 ) -> list[Section]:
     table = _pair_table(measured, found, hard=False)
-    sections = [Section("Gold", _gold_text(about)), Section("Pairs", _notes(measured), table)]
+    sections = [
+        Section("Gold", _gold_text(about)),
+        Section("Pairs", _notes(measured, found), table),
+    ]
     return [*sections, *_recommended(found)]
 
 
@@ -65,7 +68,7 @@ def all_sections(
         Section("What was evaluated", _gold_text(about)),
         Section(
             "Precision, recall and F1",
-            "\n\n".join(filter(None, [PAIRS, _notes(measured)])),
+            "\n\n".join(filter(None, [PAIRS, _notes(measured, found)])),
             _pair_table(measured, found, hard=False),
             partial(charts.measures, measured) if _swept(measured) else None,
         ),
@@ -106,7 +109,7 @@ def _gold_text(about: dict[str, Any]) -> str:
     return " ".join(text) + "".join(f"\n\n{line}" for line in about["gold"]["notes"])
 
 
-def _notes(measured: Sequence[Measured]) -> str:
+def _notes(measured: Sequence[Measured], found: Recommendation | None) -> str:
     """Warnings about settings whose figures are biased."""
     partial_ = [one.setting.name for one in measured if not one.complete]
     text = []
@@ -123,6 +126,11 @@ def _notes(measured: Sequence[Measured]) -> str:
             "labels of this gold, the figures are too good; `neardup train --show MODEL` reports "
             "what to expect on other documents."
         )
+    if len(measured) > 1:
+        cuts = [best_cut(one) for one in measured]
+        text += [
+            WARNING + doubt for doubt in doubts(measured, cuts, found.chosen if found else None)
+        ]
     return "\n\n".join(text)
 
 

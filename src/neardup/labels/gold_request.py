@@ -72,8 +72,7 @@ def notes_of(gold: Gold) -> list[str]:
         shown = ", ".join(f"{name!r} {count:,}" for name, count in listed[:SHOWN_LABELS])
         more = f" and {len(listed) - SHOWN_LABELS} more" if len(listed) > SHOWN_LABELS else ""
         notes.append(f"Labels that are neither positive nor negative: {shown}{more}.")
-        if yes := [name for name in unused.other_labels if plain_label(name) in YES]:
-            notes.append(f"--positive {yes[0]} counts the pairs of that label as duplicates.")
+        notes += _unsaid(gold, list(unused.other_labels))
     return notes
 
 
@@ -96,13 +95,29 @@ YES = (
 )
 
 
+def _unsaid(gold: Gold, others: Sequence[str]) -> list[str]:
+    """What to say about labels whose meaning is probable."""
+    if any(plain_label(name) in YES for name in others):
+        return [f"{_as_options(others)} counts the pairs of {_these(others)}."]
+    if len(others) == 1 and gold.positive_count() and not gold.negatives_known():
+        return [f"--negative {others[0]} counts the pairs of that label as not duplicates."]
+    return []
+
+
+def _these(others: Sequence[str]) -> str:
+    return "both labels" if len(others) == 2 else "that label as duplicates"
+
+
+def _as_options(labels: Iterable[str]) -> str:
+    named = sorted(labels, key=lambda label: plain_label(label) not in YES)
+    return f"--positive {named[0]}" + (f" --negative {named[1]}" if len(named) == 2 else "")
+
+
 def _meaning_hint(labels: Iterable[str]) -> str:
     """How to say what labels mean, with those that were found."""
-    named = sorted(labels, key=lambda label: plain_label(label) not in YES)
-    if not named:
+    if not (named := list(labels)):
         return "--positive and --negative say what labels mean"
-    contrary = f" --negative {named[1]}" if len(named) == 2 else ""
-    return f"say what the labels mean, for example --positive {named[0]}{contrary}"
+    return f"say what the labels mean, for example {_as_options(named)}"
 
 
 @dataclass(frozen=True)
@@ -116,6 +131,7 @@ class GoldRequest:
     positive: Sequence[str] | None = None
     negative: Sequence[str] | None = None
     complete: bool | None = None
+    encoding: str | None = None
 
     def check(self, text: str) -> None:
         """Raise every error that can be found before any document is read."""
@@ -151,7 +167,7 @@ class GoldRequest:
         return gold
 
     def of_pairs(self, ids: pa.Array, same: Array) -> PairGold:
-        table = read_pairs(self.pairs, self.columns)
+        table = read_pairs(self.pairs, self.columns, self.encoding)
         gold = from_pairs(
             table,
             ids,

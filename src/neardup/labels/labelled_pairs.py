@@ -7,6 +7,7 @@ one column for each document and, unless every row is a duplicate, one for the l
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ import pyarrow.parquet as pq
 
 from neardup.decisions.clusters import components
 from neardup.documents.columns import unknown_column
+from neardup.documents.encodings import canonical, probable
 from neardup.documents.file_formats import CODECS
 from neardup.documents.streams import open_binary, unreadable
 from neardup.errors import InputError, SettingsError
@@ -282,8 +284,11 @@ def pair_columns(names: Sequence[str]) -> PairColumns:
     return PairColumns(a, b, label[0], label_named=label != ["label"])
 
 
-def read_pairs(pairs: Any, columns: PairColumns | None = None) -> pa.Table:
-    """A table with the string columns a, b and label, from paths, rows or a table."""
+def read_pairs(
+    pairs: Any, columns: PairColumns | None = None, encoding: str | None = None
+) -> pa.Table:
+    """A table with the string columns a, b and label, from paths, rows or a table. ``encoding`` is
+    that of CSV and TSV files."""
     columns = columns or PairColumns()
     if isinstance(pairs, str | Path):
         pairs = [pairs]
@@ -291,7 +296,7 @@ def read_pairs(pairs: Any, columns: PairColumns | None = None) -> pa.Table:
         return _named(pa.table(pairs).to_pylist(), pa.table(pairs).column_names, columns, "pairs")
     entries = list(pairs)
     if entries and all(isinstance(entry, str | Path) for entry in entries):
-        tables = [_read(Path(entry), columns) for entry in entries]
+        tables = [_read(Path(entry), columns, encoding) for entry in entries]
         shared = set.intersection(*({*table.column_names} for table in tables))
         return pa.concat_tables(
             table.select([name for name in table.column_names if name in shared])
@@ -305,7 +310,7 @@ def read_pairs(pairs: Any, columns: PairColumns | None = None) -> pa.Table:
     return _named(entries, _keys(entries), columns, "pairs")
 
 
-def _read(path: Path, columns: PairColumns) -> pa.Table:
+def _read(path: Path, columns: PairColumns, encoding: str | None) -> pa.Table:
     codec = CODECS.get(path.suffix.lower())
     form = FORMS.get((path.with_suffix("") if codec else path).suffix.lower())
     if form is None:
@@ -322,7 +327,7 @@ def _read(path: Path, columns: PairColumns) -> pa.Table:
             if form == "lines":
                 rows = list(_json_rows(stream, path))
                 return _named(rows, _keys(rows), columns, str(path))
-            text = io.TextIOWrapper(stream, "utf-8-sig", newline="").read()
+            text = _text(stream.read(), path, encoding)
             head, _, _ = text.partition("\n")
             if form == "," and head.count(";") > head.count(","):  # as spreadsheets write it
                 form = ";"
@@ -330,6 +335,20 @@ def _read(path: Path, columns: PairColumns) -> pa.Table:
             return _named(list(reader), list(reader.fieldnames or ()), columns, str(path))
     except (OSError, UnicodeDecodeError, csv.Error, pa.ArrowException) as error:
         raise unreadable(path, error) from error
+
+
+def _text(data: bytes, path: Path, encoding: str | None) -> str:
+    if data.startswith(codecs.BOM_UTF8):
+        encoding = None
+    try:
+        return data.decode(canonical(encoding) if encoding else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        guess = None if encoding else probable(data)
+        raise InputError(
+            f"Cannot read {path}: it is not {encoding or 'UTF-8'} at byte {error.start + 1:,}"
+            f"{f', but probably {guess}' if guess else ''}.",
+            hint=f"give --encoding {guess or 'NAME'} (in Python encoding=), or save it as UTF-8.",
+        ) from None
 
 
 def _json_rows(stream: Iterable[bytes], path: Path) -> Iterator[dict[str, Any]]:
@@ -357,7 +376,7 @@ def _named(
 ) -> pa.Table:
     for name in (columns.a, columns.b, *([columns.label] if columns.label_named else [])):
         if rows and name not in names:
-            raise unknown_column(name, names, file)
+            raise unknown_column(name, names, file, option="--columns A,B,LABEL")
     ids = {
         ours: pa.array([as_label(row.get(theirs)) for row in rows], pa.large_string())
         for ours, theirs in (("a", columns.a), ("b", columns.b))

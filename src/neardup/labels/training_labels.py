@@ -3,7 +3,7 @@ pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +19,8 @@ CONTRADICTING, DISPUTED = "contradicting labels", "disputed by assessors"
 BEYOND, NOT_THERE = "beyond --max-pairs", "documents not there"
 EQUAL_TEXTS = "of equal texts"  # the method finds these pairs without the model
 MOST_REASONS = 5  # that an error lists
+
+Row = tuple[str | None, str | None, str | None]  # two ids and a label
 
 
 @dataclass
@@ -51,6 +53,7 @@ def read_labelled(
     columns: PairColumns | None = None,
     positive: Sequence[str] | None = None,
     negative: Sequence[str] | None = None,
+    encoding: str | None = None,
 ) -> Labelled:
     labelled = Labelled()
     for path in paths:
@@ -62,7 +65,8 @@ def read_labelled(
                 )
             _of_store(path, labelled)
         else:
-            _of_pairs(path, columns, label_meanings(positive, negative), labelled)
+            rows = _rows(path, columns, encoding)
+            _of_pairs(rows, label_meanings(positive, negative), labelled)
     if not labelled.labels:
         where = ", ".join(map(str, paths))
         raise InputError(
@@ -74,11 +78,14 @@ def read_labelled(
     return labelled
 
 
-def pairs_named(path: Path, columns: PairColumns | None = None) -> set[Pair]:
+def pairs_named(
+    path: Path, columns: PairColumns | None = None, encoding: str | None = None
+) -> set[Pair]:
     """The pairs that a file names, whatever their labels; in a store, the judged ones."""
     if is_store(path):
         return {label.pair for label in read_labels(path)}
-    return {Pair.of(a, b) for a, b, _ in _rows(path, columns) if a is not None and b is not None}
+    rows = _rows(path, columns, encoding)
+    return {Pair.of(a, b) for a, b, _ in rows if a is not None and b is not None}
 
 
 def unused_note(unused: Mapping[str, int]) -> str:
@@ -113,10 +120,8 @@ def _of_store(path: Path, labelled: Labelled) -> None:
         labelled.leave(DISPUTED)
 
 
-def _of_pairs(
-    path: Path, columns: PairColumns | None, meanings: dict[str, int], labelled: Labelled
-) -> None:
-    for a, b, label in _rows(path, columns):
+def _of_pairs(rows: Iterable[Row], meanings: dict[str, int], labelled: Labelled) -> None:
+    for a, b, label in rows:
         written = (label or "").strip().lower()
         if a is None or b is None:
             labelled.leave("no id")
@@ -126,8 +131,6 @@ def _of_pairs(
             labelled.leave(f"label {written!r}")
 
 
-def _rows(
-    path: Path, columns: PairColumns | None
-) -> Iterator[tuple[str | None, str | None, str | None]]:
-    table = read_pairs(path, columns)
+def _rows(path: Path, columns: PairColumns | None, encoding: str | None) -> Iterator[Row]:
+    table = read_pairs(path, columns, encoding)
     yield from zip(*(table[name].to_pylist() for name in ("a", "b", "label")), strict=True)

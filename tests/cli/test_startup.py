@@ -134,3 +134,17 @@ def test_sections_hold_every_option_once() -> None:
         first, *_, last = found.sections
         assert (first, last) == ("Common", "Advanced")
         assert (found.epilog or "").count("neardup ") == 2
+
+
+def test_a_pyarrow_that_is_made_otherwise_is_loaded_as_it_is() -> None:
+    """Such as the oldest that is allowed, 17."""
+    script = """
+from neardup.cli import command
+command.OWN_PROCESS.append(True)
+del command._Functions.list_functions
+command.load_arrow()
+import pyarrow as pa, pyarrow.compute as pc
+print(pc.utf8_length(pa.array(["ab"])).to_pylist())
+"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[2]\n"

@@ -163,8 +163,9 @@ def _load_compute() -> None:
         import pyarrow.compute as pc
 
         options_of, wrapper_of = pc._get_options_class, pc._make_generic_wrapper
-    except (AttributeError, KeyError):  # a pyarrow that does it otherwise
-        del sys.modules["pyarrow.vendored.docscrape"], sys.modules["pyarrow.compute"]
+    except (AttributeError, ImportError, KeyError, TypeError):  # a pyarrow that does it otherwise
+        for name in ("pyarrow.vendored.docscrape", "pyarrow.compute"):
+            sys.modules.pop(name, None)
         return
     finally:
         kernels.function_registry = lambda: registry

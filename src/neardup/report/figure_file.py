@@ -11,9 +11,8 @@ from pathlib import Path
 
 from neardup.errors import MissingExtraError, SettingsError
 from neardup.files import whole_file
-from neardup.report.bars import text
 from neardup.report.figures import CHARACTER, Figure, sample
-from neardup.report.html_page import page, style
+from neardup.report.html_page import page, style, text
 
 SUFFIXES = (".svg", ".png", ".html", ".pdf")
 CONVERTED = (".png", ".pdf")

@@ -13,8 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from neardup.report.bars import rect, rule, text, titled
-from neardup.report.html_page import Html, html
+from neardup.report.html_page import Html, html, rect, rule, text
 
 WIDE, NARROW = 736, 300  # pixels of a panel that is alone, and of one among several
 HEIGHT = 200  # pixels of the part between the axes
@@ -218,7 +217,7 @@ def line_panel(
         if dots:
             spots += "".join(
                 f'<circle class="{css}" cx="{frame.across(at):.2f}%" cy="{frame.down(to):.1f}" '
-                f'r="2.5">{titled(f"{one.label}: {to:.4g} at {at:.4g}")}</circle>'
+                f'r="2.5"><title>{html(one.label)}: {to:.4g} at {at:.4g}</title></circle>'
                 for at, to in one.points
             )
     if mark is not None and x.low <= mark <= x.high:
@@ -262,7 +261,7 @@ def _one_bar(frame: _Frame, bars: BarSeries, i: int, css: str, x: float, width: 
         return text(x + width / 2, foot - 6, "–")
     title = bars.titles[i] if bars.titles else f"{bars.label}: {value:.4g}"
     height = max(foot - frame.down(value), 1) if value else 0
-    drawn = rect(css, x, width * 0.92, foot - height, height, titled(title))
+    drawn = rect(css, x, width * 0.92, foot - height, height, title)
     interval = bars.intervals[i] if bars.intervals else None
     if interval:
         low, high = map(frame.down, interval)

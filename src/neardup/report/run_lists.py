@@ -5,10 +5,8 @@ Each list shows the first few and says which file of the run folder has the rest
 
 from __future__ import annotations
 
-import functools
 import re
 import shlex
-from dataclasses import fields
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -17,15 +15,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
-from neardup.classes import dataclass
 from neardup.decisions.kinds import kind_phrase
 from neardup.decisions.order import Undated
-from neardup.report.bars import bar
 from neardup.report.html_page import (
     WARNING,
     Cell,
     Html,
     Table,
+    bar,
     card,
     folded,
     html,
@@ -35,7 +32,7 @@ from neardup.report.html_page import (
     table_html,
     wrapped,
 )
-from neardup.report.run_view import Run, Texts, cluster_numbers
+from neardup.report.run_view import Run, Texts, counted
 from neardup.report.side_by_side import fragment
 from neardup.text.alignment import align
 from neardup.wording import many, score_text, shortened
@@ -46,7 +43,6 @@ MOST = 50
 def duplicates(run: Run) -> Html:
     if not run.counts.duplicates:
         return Html("")
-    aside = run.result.duplicates.slice(0, MOST).to_pylist()
     rows: list[tuple[Cell, ...]] = [
         (
             name(row["id"], 60),
@@ -56,25 +52,16 @@ def duplicates(run: Run) -> Html:
             wrapped(shortened(row["reason"], 100)),
             place(row["file"], row["row"], run.result.path_of(row)),
         )
-        for row in aside
+        for row in run.result.duplicates.slice(0, MOST).to_pylist()
     ]
     header = ("duplicate", "of", "score", "kind", "reason", "where")
     text = _first(len(rows), run.counts.duplicates, "duplicate", "duplicates.parquet")
     table = folded(text, table_html(Table(header, rows)))
-    return card("Duplicates", prose(_by_reason(run)), table, anchor="aside")
-
-
-def _by_reason(run: Run) -> str:
-    reasons = run.result.duplicates["reason"]
-    if isinstance(reasons, pa.ChunkedArray):
-        reasons = reasons.combine_chunks()
-    found = sorted(
-        ((row["counts"], row["values"]) for row in pc.value_counts(reasons).to_pylist()),
-        key=lambda one: (-one[0], one[1]),
-    )
-    listed = "; ".join(f"{count:,} {shortened(reason)}" for count, reason in found[:8])
-    more = f"; {len(found) - 8:,} other reasons" if len(found) > 8 else ""
-    return f"Reasons: {listed}{more}."
+    reasons = counted(run.result.duplicates["reason"])
+    often = sorted((-count, str(reason)) for reason, count in reasons.items())
+    listed = "; ".join(f"{-count:,} {shortened(reason)}" for count, reason in often[:8])
+    more = f"; {len(often) - 8:,} other reasons" if len(often) > 8 else ""
+    return card("Duplicates", prose(f"Reasons: {listed}{more}."), table, anchor="aside")
 
 
 def too_short(run: Run) -> Html:
@@ -147,40 +134,27 @@ LONGEST = 1_000_000  # characters of a text that is compared for a report
 TYPEABLE = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]{1,200}")
 
 
-@dataclass(frozen=True)
-class Shown:
-    """A duplicate and its kept document."""
-
-    id: str
-    kept_id: str
-    score: float
-    kind: str | None
-    reason: str
-    direction: str | None = None
-    confidence: float | None = None
-
-    @classmethod
-    def of(cls, row: dict[str, Any]) -> Shown:
-        return cls(**{field.name: row[field.name] for field in fields(cls)})
-
-    @functools.cached_property
-    def compare_command(self) -> str | None:
-        """To be pasted where the report lies; None for ids that nobody can type."""
-        ids = (self.kept_id, self.id)
-        if not all(map(TYPEABLE.fullmatch, ids)):
-            return None
-        ends_options = ["--"] if any(id.startswith("-") for id in ids) else []
-        return shlex.join(["neardup", "compare", "--run", ".", *ends_options, *ids])
+Row = dict[str, Any]  # of the decisions; that of a duplicate names its kept document
 
 
-def weakest(run: Run) -> list[Shown]:
+def compare_command(pair: Row) -> str | None:
+    """To be pasted where the report lies; None for ids that nobody can type."""
+    ids = (pair["kept_id"], pair["id"])
+    if not all(map(TYPEABLE.fullmatch, ids)):
+        return None
+    ends_options = ["--"] if any(id.startswith("-") for id in ids) else []
+    return shlex.join(["neardup", "compare", "--run", ".", *ends_options, *ids])
+
+
+def weakest(run: Run) -> list[Row]:
     """As ``Result.weakest``, with the reason."""
     table = run.result.duplicates
     first = pc.sort_indices(table, [("score", "ascending")])[:MOST_PAIRS]
-    return [Shown.of(row) for row in table.take(first).to_pylist()]
+    rows: list[Row] = table.take(first).to_pylist()
+    return rows
 
 
-def weakest_pairs(run: Run, pairs: list[Shown], texts: Texts) -> Html:
+def weakest_pairs(run: Run, pairs: list[Row], texts: Texts) -> Html:
     if not pairs:
         return Html("")
     text = (
@@ -192,8 +166,9 @@ def weakest_pairs(run: Run, pairs: list[Shown], texts: Texts) -> Html:
         text = f"The first {len(pairs)} of {run.counts.duplicates:,}. {text}"
     items = [
         _item(
-            f"{number}. score {score_text(pair.score, pair.kind)}, {pair.kind or 'not classified'}",
-            f"{_called(pair.id, texts)}, a duplicate of {_called(pair.kept_id, texts)}",
+            f"{number}. score {score_text(pair['score'], pair['kind'])}, "
+            f"{pair['kind'] or 'not classified'}",
+            f"{_called(pair['id'], texts)}, a duplicate of {_called(pair['kept_id'], texts)}",
             side_by_side(pair, texts),
             first=number == 1,
         )
@@ -220,25 +195,26 @@ def _item(summary: str, ids: str, content: str, *, first: bool) -> str:
     )
 
 
-def side_by_side(pair: Shown, texts: Texts) -> str:
+def side_by_side(pair: Row, texts: Texts) -> str:
     """The kept document on the left, the duplicate on the right; then the command for all of it."""
-    why = f"Why: {shortened(pair.reason)}."
-    if pair.kind is not None:
-        kind = kind_phrase(pair.kind, pair.direction)
-        why += f" Kind: {kind}, confidence {pair.confidence or 0:.2f}."
-    command = pair.compare_command
+    ids: tuple[str, str] = pair["kept_id"], pair["id"]
+    why = f"Why: {shortened(pair['reason'])}."
+    if pair["kind"] is not None:
+        kind = kind_phrase(pair["kind"], pair["direction"])
+        why += f" Kind: {kind}, confidence {pair['confidence'] or 0:.2f}."
+    command = compare_command(pair)
     shown = f" All of it: <code>{html(command)}</code>" if command else ""
     more = f"<p class=more>{html(why)}{shown}</p>"
     if texts.fault:
         return more
-    kept, aside = texts.texts.get(pair.kept_id), texts.texts.get(pair.id)
+    kept, aside = map(texts.texts.get, ids)
     if kept is None or aside is None:
         return "<p class=more>The kept document is a reference, whose text was not read.</p>"
     if max(len(kept), len(aside)) > LONGEST:
         size = f"{len(kept):,} and {len(aside):,} characters"
         return f"<p class=more>{size}: too long to be shown here.</p>{more}"
-    first, second = (texts.titles.get(id, id) for id in (pair.kept_id, pair.id))
-    names = f"kept: {shortened(first)}", f"duplicate: {shortened(second)}"
+    first, second = (shortened(texts.titles.get(id, id)) for id in ids)
+    names = f"kept: {first}", f"duplicate: {second}"
     alignment = align(kept, aside, texts.words)
     return fragment(kept, aside, alignment, names=names, most=MOST_CHARACTERS, folds=False) + more
 
@@ -262,26 +238,26 @@ class Cluster(NamedTuple):
     """``members``: rows of the decisions, the kept ones first, then the least alike."""
 
     size: int
-    members: list[dict[str, Any]]
-    weakest: Shown | None
+    members: list[Row]
+    weakest: Row | None
 
 
 def largest(run: Run) -> list[Cluster]:
     table, decisions, groups = run.result.clusters, run.result.decisions, run.grouped[1]
     size = np.asarray(table["size"], dtype=np.int64)
     chosen = np.argsort(-size, kind="stable")[:MOST_CLUSTERS]
-    numbers = cluster_numbers(decisions)
+    numbers = np.asarray(pc.fill_null(decisions["cluster"], -1), dtype=np.int64)
     kept = np.asarray(pc.equal(decisions["decision"], schema.KEPT))
     score = np.where(kept, -1.0, np.asarray(decisions["score"].fill_null(0.0)))
     clusters = []
     for i, number in zip(chosen, table["cluster"].take(pa.array(chosen)).to_pylist(), strict=True):
         rows = np.flatnonzero(numbers == number)
         rows = rows[np.argsort(score[rows], kind="stable")[:MOST_MEMBERS]]
-        members: list[dict[str, Any]] = decisions.take(pa.array(rows)).to_pylist()
+        members: list[Row] = decisions.take(pa.array(rows)).to_pylist()
         for row, code in zip(members, groups.codes[rows], strict=True):
             row["group"] = groups.names[code] if code >= 0 else None
         aside = (row for row in members if row["decision"] == schema.DUPLICATE)
-        clusters.append(Cluster(int(size[i]), members, next(map(Shown.of, aside), None)))
+        clusters.append(Cluster(int(size[i]), members, next(aside, None)))
     return clusters
 
 

@@ -12,24 +12,30 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.artefacts.calibration import below_threshold, expected_of, origin_of
-from neardup.report.bars import Bin, Piece, bar, histogram, scale, stacked
 from neardup.report.html_page import (
     WARNING,
+    Bin,
     Cell,
     Html,
+    Piece,
     Share,
     Table,
+    bar,
     card,
     folded,
+    histogram,
     html,
     name,
     page,
     percent,
     prose,
+    scale,
+    stacked,
     table_html,
 )
 from neardup.report.run_lists import (
-    Shown,
+    Row,
+    compare_command,
     duplicates,
     largest,
     largest_clusters,
@@ -56,35 +62,29 @@ def title(run: Run) -> str:
     return f"Near-duplicates in {first or 'documents in memory'}{others}"
 
 
-def headline(run: Run) -> str:
+def top(run: Run, title: str) -> Html:
+    """The counts in a sentence and as tiles, and what they mean."""
     counts, read = run.counts, run.info["counts"]["documents"]
     together = counts.kept + counts.duplicates + counts.rejected
     share = f" ({percent(Share(counts.duplicates, counts.documents))})" if counts.documents else ""
-    if not counts.documents:
-        check = "there was nothing to compare"
-    elif together == counts.documents == read:
-        check = "the counts add up"
-    else:
-        check = f"THE COUNTS DO NOT ADD UP to the {read:,} documents that the run read"
-    return (
+    check = f"THE COUNTS DO NOT ADD UP to the {read:,} documents that the run read"
+    if together == counts.documents == read:
+        check = "the counts add up" if counts.documents else "there was nothing to compare"
+    lead = (
         f"{many(counts.documents, 'document')}: {counts.kept:,} kept, "
         f"{many(counts.duplicates, 'duplicate')}{share}, {counts.rejected:,} rejected; {check}."
     )
-
-
-def top(run: Run) -> Html:
-    lead = f'<p class="lead" id="headline">{html(headline(run))}</p>'
     tiles = "".join(
-        f"<div><dt>{word}</dt><dd data-count={word}>{getattr(run.counts, word):,}</dd></div>"
+        f"<div><dt>{word}</dt><dd data-count={word}>{getattr(counts, word):,}</dd></div>"
         for word in ("documents", "kept", "duplicates", "rejected", "clusters", "pairs")
     )
     first = (
         '<p>Look at the <a href="#weakest">weakest pairs</a> first: if they are right, the other '
         "duplicates most likely are.</p>"
-    ) * bool(run.counts.duplicates)
+    ) * bool(counts.duplicates)
     return Html(
-        f'<h1>{html(title(run))}</h1>{lead}<dl class="tiles">{tiles}</dl>'
-        f"{prose(_meaning(run))}{first}"
+        f'<h1>{html(title)}</h1><p class="lead" id="headline">{html(lead)}</p>'
+        f'<dl class="tiles">{tiles}</dl>{prose(_meaning(run))}{first}'
     )
 
 
@@ -304,13 +304,13 @@ def _size(count: float) -> str:
     return f"{count / 1e9:,.1f} GB" if count >= 1e9 else f"{count / 1e6:,.0f} MB"
 
 
-def further(pairs: list[Shown]) -> Html:
+def further(pairs: list[Row]) -> Html:
     """Commands to paste in the folder of the run."""
     text, id = ["In the folder of the run:"], "ID"
-    if example := next((pair for pair in pairs if pair.compare_command), None):
+    if example := next(filter(compare_command, pairs), None):
         text.append("Show two documents side by side, with every measure:")
-        text.append(f"$ {example.compare_command}")
-        id = example.id
+        text.append(f"$ {compare_command(example)}")
+        id = example["id"]
     text += [
         "Write this report again, with the shares by a column of your documents:",
         "$ neardup report . --by COLUMN",
@@ -349,7 +349,7 @@ def report_page(result: Result, by: str | None = None) -> str:
 def run_page(run: Run) -> str:
     clusters, pairs = largest(run), weakest(run)
     weakest_of = [one.weakest for one in clusters if one.weakest]
-    ids = {id: None for pair in [*weakest_of, *pairs] for id in (pair.kept_id, pair.id)}
+    ids = {pair[of]: None for pair in [*weakest_of, *pairs] for of in ("kept_id", "id")}
     members = {row["id"]: None for one in clusters for row in one.members}
     texts = read_texts(run, list(ids), list(members))
     parts = [
@@ -367,7 +367,10 @@ def run_page(run: Run) -> str:
         timings(run),
         further(pairs),
     ]
-    shown = [key for key in PLACES if any(f'<section id="{key}">' in part[:60] for part in parts)]
-    links = " ".join(f'<a href="#{key}">{html(PLACES[key])}</a>' for key in shown)
-    contents = f'<nav aria-label="Parts of this report">{links}</nav>'
-    return page(title(run), [top(run), contents, *parts], "side_by_side", "run_report")
+    links = " ".join(
+        f'<a href="#{anchor}">{name}</a>'
+        for (anchor, name), part in zip(PLACES.items(), parts, strict=True)
+        if part
+    )
+    contents, called = f'<nav aria-label="Parts of this report">{links}</nav>', title(run)
+    return page(called, [top(run, called), contents, *parts], "side_by_side", "run_report")

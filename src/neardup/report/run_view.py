@@ -18,8 +18,18 @@ from neardup.decisions.order import plain
 from neardup.documents.columns import Columns
 from neardup.documents.lost import check_unchanged
 from neardup.errors import NeardupError, SettingsError
-from neardup.report.bars import bar
-from neardup.report.html_page import Cell, Html, Share, Table, card, html, name, prose, table_html
+from neardup.report.html_page import (
+    Cell,
+    Html,
+    Share,
+    Table,
+    bar,
+    card,
+    html,
+    name,
+    prose,
+    table_html,
+)
 from neardup.runs.export import TITLE
 from neardup.runs.result import Counts, Result
 from neardup.runs.texts_again import REFERENCE, texts_of, values_of
@@ -61,16 +71,18 @@ def count_by(groups: Coded, decision: Array) -> Array:
     return np.bincount(place * 3 + decision, minlength=3 * size).reshape(size, 3)
 
 
-def cluster_numbers(decisions: pa.Table) -> Array:
-    return np.asarray(pc.fill_null(decisions["cluster"], -1), dtype=np.int64)
+def counted(column: pa.ChunkedArray) -> dict[str | None, int]:
+    """How often each value occurs."""
+    rows = pc.value_counts(column.unify_dictionaries()).to_pylist()
+    return {row["values"]: row["counts"] for row in rows}
 
 
 @dataclass
 class Run:
     """``info`` may say more than that of the result: which files were written. ``groups`` are the
     values of a column that was asked for. ``references``: whether to look for their texts, for
-    which all of them may have to be read. ``decision`` has the codes of all documents;
-    ``grouped`` is by what shares are shown: the column asked for, else inputs, else files."""
+    which all of them may have to be read. ``grouped`` is by what shares are shown: the column asked
+    for, else inputs, else files."""
 
     result: Result
     info: dict[str, Any]
@@ -79,17 +91,14 @@ class Run:
     references: bool = False
     counts: Counts = field(init=False)
     settings: dict[str, Any] = field(init=False)
-    decision: Array = field(init=False)
     grouped: tuple[str, Coded] = field(init=False)
 
     def __post_init__(self) -> None:
         self.counts, self.settings = self.result.counts, self.info["settings"]
-        decisions = self.result.decisions
-        self.decision = decision_codes(decisions)
         if self.groups is not None:
             self.grouped = str(self.by), self.groups
             return
-        columns = {name: coded(decisions[name]) for name in ("source", "file")}
+        columns = {name: coded(self.result.decisions[name]) for name in ("source", "file")}
         several = (name for name, found in columns.items() if len(np.unique(found.codes)) > 1)
         name = next(several, "source")
         self.grouped = name, columns[name]
@@ -183,10 +192,10 @@ ONE_SOURCE = (
 
 def by_source(run: Run) -> Html:
     word, groups = run.grouped
-    found = count_by(groups, run.decision)
-    if np.count_nonzero(found.sum(axis=1)) <= 1 and run.by is None:
+    if run.by is None and len(np.unique(groups.codes)) <= 1:
         return card("By source", prose(ONE_SOURCE), anchor="sources")
-    same = _same(run, groups)
+    decision = decision_codes(run.result.decisions)
+    found, same = count_by(groups, decision), _same(run, groups, decision)
     told = Html("") if same is None else prose(_across(run, same, word))
     table = _table(word, groups, found, same)
     return card(f"By {shortened(word)}", told, table_html(table), anchor="sources")
@@ -249,17 +258,17 @@ def _lines(names: list[Html], order: Array, found: Array, same: Array | None) ->
     return [*lines, together("all", order)]
 
 
-def _same(run: Run, groups: Coded) -> Array | None:
+def _same(run: Run, groups: Coded, decision: Array) -> Array | None:
     """How many duplicates of each group match a kept document of the same group. By the rule a
     cluster has one kept document; chains have several, and references are no input."""
     if run.settings.get("clusters") != "rule" or run.info.get("against"):
         return None
-    cluster = cluster_numbers(run.result.decisions)
+    cluster = np.asarray(pc.fill_null(run.result.decisions["cluster"], -1), dtype=np.int64)
     code = np.where(groups.codes < 0, len(groups.names), groups.codes)
     home = np.full(int(cluster.max(initial=-1)) + 1, -1)
-    kept = (run.decision == KEPT) & (cluster >= 0)
+    kept = (decision == KEPT) & (cluster >= 0)
     home[cluster[kept]] = code[kept]
-    aside = np.flatnonzero(run.decision == DUPLICATE)
+    aside = np.flatnonzero(decision == DUPLICATE)
     inside = aside[home[cluster[aside]] == code[aside]]
     return np.bincount(code[inside], minlength=len(groups.names) + 1)
 
@@ -268,21 +277,14 @@ def by_kind(run: Run) -> Html:
     """How the duplicates differ from the kept documents."""
     if not run.counts.duplicates:
         return card("By kind", prose("There are no duplicates."), anchor="kinds")
-    groups = coded(run.result.decisions["kind"])
-    found = count_by(groups, run.decision)[:, DUPLICATE]
-    by_name = dict(zip([*groups.names, NO_KIND], map(int, found), strict=True))
+    found = counted(run.result.duplicates["kind"])
+    by_name = {kind or NO_KIND: count for kind, count in found.items()}
     whole = run.counts.duplicates
     kinds = [*schema.KINDS, *sorted(by_name.keys() - {*schema.KINDS, NO_KIND}), NO_KIND]
     rows = [
-        (
-            kind,
-            by_name[kind],
-            Share(by_name[kind], whole),
-            bar(by_name[kind], whole),
-            KINDS.get(kind, ""),
-        )
+        (kind, count, Share(count, whole), bar(count, whole), KINDS.get(kind, ""))
         for kind in kinds
-        if by_name.get(kind)
+        if (count := by_name.get(kind))
     ]
     table = Table(("kind", "duplicates", "share", "", "meaning"), rows)
     return card("By kind", table_html(table), anchor="kinds")

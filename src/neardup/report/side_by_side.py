@@ -228,6 +228,19 @@ def flowed(text: str) -> str:
 
 MOST = 1_000_000  # characters of both texts in a fragment
 MOST_PIECE = 20_000  # of them in one piece; more are cut in the middle
+LEVEL = '<div class="nd-row{}"><div dir="auto">{}</div><div dir="auto">{}</div></div>'
+# How a piece of either side is marked: its text, and the number of a moved one.
+MARKS = {
+    SHARED: ("{0}", "{0}"),
+    BETWEEN: ("{0}", "{0}"),
+    DIFFERS: ("<del>{0}</del>", "<ins>{0}</ins>"),
+    MOVED: (
+        '<mark title="also in the second text, at a different place: number {1}">'
+        "<sup>{1}</sup>{0}</mark>",
+        '<mark title="also in the first text, at a different place: number {1}">'
+        "<sup>{1}</sup>{0}</mark>",
+    ),
+}
 
 
 def fragment(
@@ -242,10 +255,7 @@ def fragment(
     """A ``div`` of class ``nd-pair``. ``names`` stand above the two sides. Without ``folds``,
     what is alike is only counted."""
     writer = _Writer((a, b), Places((a, b)), most, folds)
-    head = ""
-    if names:
-        above = _cells(*(html(shortened(name)) for name in names))
-        head = f'<div class="nd-row nd-head">{above}</div>'
+    head = LEVEL.format(" nd-head", *(html(shortened(name)) for name in names)) if names else ""
     body: list[str] = []
     for one in rows(a, b, alignment):
         if writer.left <= 0:
@@ -269,13 +279,16 @@ class _Writer:
     folded: bool = True  # a row at the start, or after a fold, says where it stands
 
     def row(self, row: Row) -> str:
-        cells = [
-            (f"<small>{self.places.of(side, begin)}</small>" if self.folded else "")
-            + "".join(self._piece(side, piece) for piece in pieces)
-            for side, (pieces, begin) in enumerate(zip((row.a, row.b), row.starts, strict=True))
-        ]
+        cells = ["", ""]
+        for side, pieces in enumerate((row.a, row.b)):
+            if self.folded:
+                begin = pieces[0].span.begin if pieces else 0
+                cells[side] = f"<small>{self.places.of(side, begin)}</small>"
+            for piece in pieces:
+                mark = MARKS[piece.how][side]
+                cells[side] += mark.format(self._text(side, piece.span), piece.move)
         self.folded = False
-        return f'<div class="nd-row">{_cells(*cells)}</div>'
+        return LEVEL.format("", *cells)
 
     def fold(self, fold: Fold) -> str:
         self.folded = True
@@ -285,20 +298,8 @@ class _Writer:
         cells = [self._text(side, span) for side, span in enumerate((fold.a, fold.b))]
         return (
             f'<details class="nd-fold"><summary>… {words} alike …</summary>'
-            f'<div class="nd-row">{_cells(*cells)}</div></details>'
+            f"{LEVEL.format('', *cells)}</details>"
         )
-
-    def _piece(self, side: int, piece: Piece) -> str:
-        inside = self._text(side, piece.span)
-        if piece.how == DIFFERS:
-            tag = ("del", "ins")[side]
-            return f"<{tag}>{inside}</{tag}>"
-        if piece.how == MOVED:
-            there = ("second", "first")[side]
-            title = f"also in the {there} text, at a different place: number {piece.move}"
-            return f'<mark title="{title}"><sup>{piece.move}</sup>{inside}</mark>'
-        assert piece.how in (SHARED, BETWEEN)
-        return inside
 
     def _text(self, side: int, span: Span) -> str:
         text = self.texts[side]
@@ -310,10 +311,6 @@ class _Writer:
         half = room // 2
         head, tail = text[span.begin : span.begin + half], text[span.end - half : span.end]
         return f"{html(head)}<small>… {size - 2 * half:,} characters …</small>{html(tail)}"
-
-
-def _cells(a: str, b: str) -> str:
-    return f'<div dir="auto">{a}</div><div dir="auto">{b}</div>'
 
 
 # The same marks as in the texts, so their colours are those of the fragment.

@@ -29,8 +29,8 @@ from neardup.engines.index.index import Index
 from neardup.engines.index.slots import UNITS, Window
 from neardup.engines.index.store import PAGE, Row, Store, open_store
 from neardup.errors import NeardupError
-from neardup.report.bars import arrivals
-from neardup.report.bars import bar as share_bar
+from neardup.report.html_page import arrivals
+from neardup.report.html_page import bar as share_bar
 from neardup.web.app import Link
 from neardup.web.doors import Door
 from neardup.web.pages import Data

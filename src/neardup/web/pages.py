@@ -17,8 +17,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Resp
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2.meta import find_referenced_templates
 
-from neardup.report.bars import interval
-from neardup.report.html_page import Html
+from neardup.report.html_page import Html, interval
 from neardup.web.doors import JSON, Door
 from neardup.wording import score_text, shortened, visible
 

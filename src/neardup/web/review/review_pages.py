@@ -16,7 +16,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from neardup.errors import UsageError
-from neardup.report.bars import score_bars
+from neardup.report.html_page import score_bars
 from neardup.report.run_view import DUPLICATE, KEPT, REJECTED
 from neardup.runs.changes import Change
 from neardup.runs.export import ENDINGS

@@ -101,18 +101,6 @@ def load_boilerplate(path: Path, words: int, text: Text, unit: str = "words") ->
     return boilerplate
 
 
-def checked(value: object, method: str) -> tuple[str, ...] | str:
-    """Texts, the file in which a run stored its boilerplate, or "auto"."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, tuple | list) and all(isinstance(text, str) for text in value):
-        return tuple(value)
-    raise SettingsError(
-        f"{method}: boilerplate is {value!r}; expected texts.",
-        hint="give a list of texts, or --boilerplate FILE on the command line.",
-    )
-
-
 @dataclass(frozen=True)
 class BoilerplateNeed:
     """``source`` is the texts, or the file in which a run stored its boilerplate."""
@@ -138,18 +126,6 @@ class BoilerplateNeed:
 
     def counter(self) -> NothingToCount:
         return NothingToCount(self)
-
-
-def boilerplate_need(
-    source: tuple[str, ...] | str, words: int, text: Text, unit: str = "words"
-) -> tuple[BoilerplateNeed, ...]:
-    """What a method with these texts needs: nothing where there are none."""
-    return (BoilerplateNeed(source, words, text, unit),) if source else ()
-
-
-def ignored(need: tuple[BoilerplateNeed, ...]) -> npt.NDArray[np.uint64]:
-    """The sorted hashes of the boilerplate."""
-    return need[0].ready().hashes if need else np.empty(0, np.uint64)
 
 
 def texts_of(path: Path, column: str = "text") -> list[str]:

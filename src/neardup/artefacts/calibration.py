@@ -66,19 +66,19 @@ class Expected(NamedTuple):
     recall: float
     least_recall: float
 
-    def sentence(self) -> str:
-        return (
-            f"Estimate without labels: {self.precision:.0%} of the pairs whose texts differ are "
-            f"duplicates (likely {self.least_precision:.0%} to 100%), and {self.recall:.0%} of "
-            f"such duplicates were found (likely {self.least_recall:.0%} to 100%)."
-        )
 
-
-def expected_of(info: Mapping[str, Any]) -> Expected | None:
-    """What the run with this ``run.json`` expects. A run that is built on another one takes its
-    calibration, but not what that one expected of its own documents."""
+def expected_of(info: Mapping[str, Any]) -> str:
+    """What the run with this ``run.json`` expects, or "". A run that is built on another one takes
+    its calibration, but not what that one expected of its own documents."""
     shown = info.get("artefacts", {}).get("calibration", {}).get("expected")
-    return Expected(**shown) if shown and not info.get("against") else None
+    if not shown or info.get("against"):
+        return ""
+    expected = Expected(**shown)
+    return (
+        f"Estimate without labels: {expected.precision:.0%} of the pairs whose texts differ are "
+        f"duplicates (likely {expected.least_precision:.0%} to 100%), and {expected.recall:.0%} of "
+        f"such duplicates were found (likely {expected.least_recall:.0%} to 100%)."
+    )
 
 
 ORIGINS = {
@@ -197,10 +197,13 @@ class Calibration(StoredTable):
     def content(self) -> Iterable[npt.NDArray[Any]]:
         return self.digests, self.own_thresholds, self.pairs
 
-    def thresholds_of(self, digests: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
-        """The threshold of each document, by the digest of its normal form."""
+    def thresholds_of(
+        self, digests: npt.NDArray[np.uint64], otherwise: float | None = None
+    ) -> npt.NDArray[np.float64]:
+        """The threshold of each document, by the digest of its normal form; ``otherwise``, or that
+        for all pairs, where it has none of its own."""
         rows = self._rows(digests)
-        thresholds = np.full(len(digests), self.threshold)
+        thresholds = np.full(len(digests), self.threshold if otherwise is None else otherwise)
         thresholds[rows >= 0] = self.own_thresholds[rows[rows >= 0]]
         return thresholds
 

@@ -173,8 +173,7 @@ def _expected_lines(result: Result) -> list[str]:
     """How good the answer is likely to be, where this run made its calibration itself."""
     from neardup.artefacts.calibration import expected_of
 
-    expected = expected_of(result.info)
-    return [expected.sentence()] if expected else []
+    return list(filter(None, [expected_of(result.info)]))
 
 
 def rejected(result: Result, most: int) -> list[dict[str, Any]]:

@@ -71,7 +71,7 @@ class Scorer:
         if forms is not None and self.asks_forms:
             listed = calibration.lists(forms[a], forms[b])
             # Where there is none, the threshold for all pairs has decided already, in integers.
-            own = np.where(calibration.has(forms), calibration.thresholds_of(forms), 0.0)
+            own = calibration.thresholds_of(forms, otherwise=0.0)
             passed &= score >= np.minimum(own[a], own[b])
         thin = np.flatnonzero(passed & ~listed)
         passed[thin] = ~self.method.comparisons(evidence, a[thin], b[thin]).thin

@@ -83,6 +83,12 @@ class Scores(NamedTuple):
     refused: int = 0
 
 
+def agreeing(score: Array, passed: Array, threshold: float) -> Array:
+    """Scores corrected so that rounding never contradicts the decision at the threshold."""
+    below = np.minimum(score, np.nextafter(threshold, 0))
+    return np.where(passed, np.maximum(score, threshold), below)
+
+
 class Comparisons(NamedTuple):
     """Pairs that were compared to their end, as a calibration reads them. ``refused``: no threshold
     lets the pair pass. ``thin``: the two share so little text that the pair passes only if a

@@ -33,9 +33,8 @@ from neardup.artefacts.artefact import (
     ReadyNeed,
 )
 from neardup.errors import SettingsError
-from neardup.methods.base import TOO_SHORT, Method, Prepared, Scores, whole_scores
+from neardup.methods.base import TOO_SHORT, Method, Prepared, Scores, agreeing, whole_scores
 from neardup.methods.meeting import SPREAD
-from neardup.methods.overlap import agreeing
 from neardup.methods.parameters import require_one_of
 from neardup.methods.preparation import evidence_digests
 from neardup.methods.registry import read_method, write_method

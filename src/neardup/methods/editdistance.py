@@ -30,10 +30,9 @@ import pyarrow as pa
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
 from neardup.features.chunks import scrambled
-from neardup.methods.base import Method, Prepared, Scores
+from neardup.methods.base import Method, Prepared, Scores, agreeing
 from neardup.methods.idf_terms import equal_evidence
 from neardup.methods.meeting import SPREAD, Meeting, RarePrefix, Rarity
-from neardup.methods.overlap import agreeing
 from neardup.methods.parameters import require, threshold_fraction
 from neardup.methods.preparation import evidence_digests, read_words
 from neardup.schema import Array, Ragged, offsets_of

@@ -23,7 +23,7 @@ import pyarrow as pa
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.idf import FILTERS, IdfNeed, IdfTable
-from neardup.methods.base import Method, Prepared, Scores
+from neardup.methods.base import Method, Prepared, Scores, agreeing
 from neardup.methods.idf_terms import (
     check_lexicon,
     equal_evidence,
@@ -31,7 +31,6 @@ from neardup.methods.idf_terms import (
     read_terms,
     table_of,
 )
-from neardup.methods.overlap import agreeing
 from neardup.methods.parameters import MOST_DECIMALS, require, require_one_of
 from neardup.methods.preparation import prepared
 from neardup.schema import Array, Ragged
@@ -115,13 +114,13 @@ class Fingerprint(Method):
         fingerprints = _native.fingerprints(
             ranks.values, terms.first, ranks.offsets, self.size, self.bin or 0
         ).reshape(-1, 2)
-        rows = np.arange(len(reading) + 1, dtype=np.int64)
+        rows = np.arange(len(reading.words) + 1, dtype=np.int64)
         entries = np.column_stack([fingerprints, terms.tokens.astype(np.uint64)])
         return prepared(
             reading,
             evidence=Ragged(entries.reshape(-1), rows * ENTRIES),
             keys=Ragged(fingerprints[:, 0].copy(), rows),
-            probes=np.ones(len(reading), np.int32),
+            probes=np.ones(len(reading.words), np.int32),
             short=ranks.lengths < self.size,
             flags=number_flags(batch),
         )

@@ -121,13 +121,13 @@ class IMatch(Method):
             self.seed,
             self.min_terms,
         )
-        rows = np.arange(len(reading) + 1, dtype=np.int64)
-        first = signed.reshape(len(reading), self.signatures, 2)[:, : self._keys, 0]
+        rows = np.arange(len(reading.words) + 1, dtype=np.int64)
+        first = signed.reshape(len(reading.words), self.signatures, 2)[:, : self._keys, 0]
         return prepared(
             reading,
             evidence=Ragged(signed, rows * 2 * self.signatures),
             keys=Ragged(np.ascontiguousarray(first).reshape(-1), rows * self._keys),
-            probes=np.full(len(reading), self._keys, np.int32),
+            probes=np.full(len(reading.words), self._keys, np.int32),
             short=terms.ranks.lengths < self.min_terms,
         )
 

@@ -32,11 +32,10 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.errors import SettingsError
-from neardup.methods.base import UNRELIABLE, Prepared, Scores
+from neardup.methods.base import UNRELIABLE, Prepared, Scores, agreeing
 from neardup.methods.meeting import Rarity
 from neardup.methods.overlap import (
     NO_COUNTS,
-    agreeing,
     rare_set_keys,
     set_scores,
     whole_set_score,

@@ -18,7 +18,7 @@ from fractions import Fraction
 import numpy as np
 
 from neardup import _native
-from neardup.methods.base import PairScorer, Scores
+from neardup.methods.base import PairScorer, Scores, agreeing
 from neardup.methods.meeting import Rarity
 from neardup.schema import Array, Ragged
 
@@ -60,12 +60,6 @@ def _resemblance(t: Fraction, one: Array, other: Array) -> float | None:
 def passing_scores(measure: str, t: Fraction, shared: Array, a: Array, b: Array) -> Array:
     """``set_scores`` of pairs that are known to pass, from the number of features they share."""
     return np.maximum(measured(measure, shared, a, b), float(t))
-
-
-def agreeing(score: Array, passed: Array, threshold: float) -> Array:
-    """Scores corrected so that rounding never contradicts the decision at the threshold."""
-    below = np.minimum(score, np.nextafter(threshold, 0))
-    return np.where(passed, np.maximum(score, threshold), below)
 
 
 def shared_needed(measure: str, t: Fraction, a: Array, b: Array) -> Array:

@@ -96,6 +96,18 @@ def weighted_fields(given: object, method: str) -> tuple[tuple[str, int], ...]:
     return tuple((name, weight) for name, weight in pairs)
 
 
+def boilerplate_texts(value: object, method: str) -> tuple[str, ...] | str:
+    """Texts, the file in which a run stored its boilerplate, or "auto"."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, tuple | list) and all(isinstance(text, str) for text in value):
+        return tuple(value)
+    raise SettingsError(
+        f"{method}: boilerplate is {value!r}; expected texts.",
+        hint="give a list of texts, or --boilerplate FILE on the command line.",
+    )
+
+
 def _is_weighted_field(pair: object) -> bool:
     if not isinstance(pair, list | tuple) or len(pair) != 2:
         return False

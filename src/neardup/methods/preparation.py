@@ -34,9 +34,6 @@ class Reading:
     normal_digests: npt.NDArray[np.uint64]
     short_digests: npt.NDArray[np.uint64]
 
-    def __len__(self) -> int:
-        return len(self.text_digests)
-
     def shorter_than(self, words: int) -> npt.NDArray[np.bool_]:
         return self.words.lengths < max(words, 1)
 
@@ -75,10 +72,10 @@ def prepared(
 ) -> Prepared:
     """The prepared batch; documents that are ``short`` get a digest as evidence and key. Without
     ``digested`` the evidence is to change, so its digests are left open."""
-    marks = np.zeros(len(reading), np.uint8) if flags is None else flags.astype(np.uint8)
+    marks = np.zeros(len(short), np.uint8) if flags is None else flags.astype(np.uint8)
     if short.any():
         evidence = replaced(evidence, short, short_evidence(reading, evidence.values.dtype))
-        one_each = np.arange(len(reading) + 1, dtype=np.int64)
+        one_each = np.arange(len(short) + 1, dtype=np.int64)
         keys = replaced(keys, short, Ragged(reading.short_digests[:, 0].copy(), one_each))
         probes = np.where(short, 1, probes)
         marks = np.where(short, TOO_SHORT, marks).astype(np.uint8)
@@ -120,11 +117,11 @@ def short_evidence(reading: Reading, dtype: np.dtype[np.generic]) -> Ragged:
     single bytes."""
     features = np.sort(reading.short_digests.view(np.uint32).reshape(-1, SHORT_ENTRIES), axis=1)
     if dtype.itemsize == 1:
-        offsets = np.arange(len(reading) + 1, dtype=np.int64) * SHORT_BYTES
+        offsets = np.arange(len(features) + 1, dtype=np.int64) * SHORT_BYTES
         return Ragged(np.ascontiguousarray(features).reshape(-1).view(dtype), offsets)
     if dtype == np.uint64:
         features = features.astype(np.uint64) << np.uint64(32) | np.uint64(1)
-    offsets = np.arange(len(reading) + 1, dtype=np.int64) * SHORT_ENTRIES
+    offsets = np.arange(len(features) + 1, dtype=np.int64) * SHORT_ENTRIES
     return Ragged(np.ascontiguousarray(features.reshape(-1)), offsets)
 
 

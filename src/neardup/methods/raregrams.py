@@ -34,20 +34,18 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
-from neardup.artefacts.boilerplate import (
-    AUTO,
-    BoilerplateNeed,
-    boilerplate_need,
-    checked,
-    ignored,
-)
+from neardup.artefacts.boilerplate import AUTO, BoilerplateNeed
 from neardup.artefacts.frequencies import Frequencies, FrequencyNeed, Grams
 from neardup.features.qgrams import check_characters_only, features_of_samples, sampled_grams
-from neardup.methods.base import Comparisons, Method, Prepared, Scores, Unweighed
+from neardup.methods.base import Comparisons, Method, Prepared, Scores, Unweighed, agreeing
 from neardup.methods.meeting import Meeting, by_keys
 from neardup.methods.minhash import Bands, multipliers
-from neardup.methods.overlap import agreeing
-from neardup.methods.parameters import require, require_one_of, threshold_fraction
+from neardup.methods.parameters import (
+    boilerplate_texts,
+    require,
+    require_one_of,
+    threshold_fraction,
+)
 from neardup.methods.preparation import (
     evidence_digests,
     no_keys,
@@ -66,13 +64,13 @@ LARGER, SMALLER = 7, 13  # tenths by which the two documents count in the score
 FEW, FEW_MORE = 20, 100  # a gram is rare in at most FEW documents, no key in more than FEW_MORE
 RARE_KEYS, LONE_KEYS, LEAST_SHARED = 32, 16, 2
 BANDS = Bands(16, 3)
+MULTIPLIERS = multipliers(BANDS.values)
 OWN_GRAMS, OWN_SHARE = 6, 64  # a filled template has as many of its own, one of so many
 LOOKING_SHARE = 8  # with one own gram in so many a document is no version of a large family
 # So many grams with digits, one gram in so many, make a text of figures; up to 8,192 characters.
 FIGURES, FIGURE_SHARE, FIGURE_LEVEL = 80, 25, 3
 HELD = 2  # a pair shares at least one of so many grams of its smaller document
 LETTERS = 5  # of a word, about: so many grams a word must be left beside boilerplate
-LOWEST = 0.06  # the lowest score that a calibration looks at
 MANY_HAVE, FEW_HAVE, ONE_HAS, SOME_HAVE = range(
     4
 )  # classes of grams (native/methods/raregrams.hpp)
@@ -109,12 +107,14 @@ class Raregrams(Method):
     weighs_last: ClassVar[bool] = True
     scores_in_place: ClassVar[bool] = True
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
+    meeting: ClassVar[Meeting] = by_keys(LEAST_SHARED)
+    exception_reason: ClassVar[str] = "recognised as the same text when read"
 
     def __post_init__(self) -> None:
         require_one_of(TEMPLATES, self, "templates")
         require(self.min_words >= 0, self, "min_words", "0 or more")
         check_characters_only(self.text, self.name)
-        object.__setattr__(self, "boilerplate", checked(self.boilerplate, self.name))
+        object.__setattr__(self, "boilerplate", boilerplate_texts(self.boilerplate, self.name))
         threshold_fraction(self.threshold)
 
     @property
@@ -128,20 +128,18 @@ class Raregrams(Method):
 
     @property
     def _boilerplate_need(self) -> tuple[BoilerplateNeed, ...]:
-        return boilerplate_need(self.boilerplate, WIDTH, self.text, "characters")
+        need = BoilerplateNeed(self.boilerplate, WIDTH, self.text, "characters")
+        return (need,) if self.boilerplate else ()
 
     @functools.cached_property
     def ignored(self) -> Array:
         """The features of the boilerplate, sorted."""
-        return ignored(self._boilerplate_need).astype(np.uint32)
+        needed = self._boilerplate_need
+        return needed[0].ready().hashes.astype(np.uint32) if needed else np.empty(0, np.uint32)
 
     @functools.cached_property
     def fraction(self) -> Fraction:
         return threshold_fraction(self.threshold)
-
-    @property
-    def meeting(self) -> Meeting:
-        return by_keys(LEAST_SHARED)
 
     @property
     def miss_rate(self) -> float:
@@ -151,16 +149,8 @@ class Raregrams(Method):
         return float((1 - j) ** RARE_KEYS + RARE_KEYS * j * (1 - j) ** (RARE_KEYS - 1))
 
     @property
-    def reach(self) -> float:
-        return min(LOWEST, self.threshold)
-
-    @property
     def reason(self) -> str:
         return f"weighted resemblance >= {self.threshold:g}"
-
-    @property
-    def exception_reason(self) -> str:
-        return "recognised as the same text when read"
 
     @property
     def score_meaning(self) -> str:
@@ -192,7 +182,9 @@ class Raregrams(Method):
         table, short = artefacts["frequencies"], prepared.too_short
         assert isinstance(table, Frequencies)
         evidence = prepared.evidence
-        weigh_in_place(evidence, table)
+        weights = table.derived("raregrams", lambda: weight_of_count(table))
+        slots = table.counts.low, table.counts.high
+        _native.weigh_grams(evidence.values, evidence.offsets, *slots, weights)
         lone_keys = 0 if closed else LONE_KEYS
         keys, probes = gram_keys(evidence, lone_keys, refuse=self.templates == "refuse")
         if short.any():
@@ -247,13 +239,6 @@ def _without(samples: Ragged, ignored: Array) -> Ragged:
     return Ragged(samples.values[stays], ends[samples.offsets])
 
 
-def weigh_in_place(samples: Ragged, table: Frequencies) -> None:
-    """Adds the weight and the class of each gram."""
-    weights = table.derived("raregrams", lambda: weight_of_count(table))
-    counts = table.counts
-    _native.weigh_grams(samples.values, samples.offsets, counts.low, counts.high, weights)
-
-
 def weight_of_count(table: Frequencies) -> npt.NDArray[np.uint32]:
     """Weight and class of a gram by how many documents have it. A gram that one document alone has
     gets a weight too: it counts if another document turns out to share it."""
@@ -278,7 +263,7 @@ def gram_keys(evidence: Ragged, lone_keys: int, *, refuse: bool) -> tuple[Ragged
         FEWEST,
         own,
         LOOKING_SHARE,
-        multipliers(BANDS.values),
+        MULTIPLIERS,
     )
     return Ragged(keys, ends), probes
 

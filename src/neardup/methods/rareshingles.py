@@ -26,20 +26,19 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
-from neardup.artefacts.boilerplate import (
-    AUTO,
-    BoilerplateNeed,
-    boilerplate_need,
-    checked,
-    ignored,
-)
+from neardup.artefacts.boilerplate import AUTO, BoilerplateNeed
 from neardup.artefacts.frequencies import Frequencies, FrequencyNeed, Grams
 from neardup.artefacts.slot_counts import MOST_COUNT
 from neardup.methods import weighted_sets
-from neardup.methods.base import Method, Prepared, RareEntries, Scores
+from neardup.methods.base import Method, Prepared, RareEntries, Scores, agreeing
 from neardup.methods.meeting import Meeting, Rarity, by_rare_prefix
-from neardup.methods.overlap import NO_COUNTS, agreeing
-from neardup.methods.parameters import require, require_one_of, threshold_fraction
+from neardup.methods.overlap import NO_COUNTS
+from neardup.methods.parameters import (
+    boilerplate_texts,
+    require,
+    require_one_of,
+    threshold_fraction,
+)
 from neardup.methods.preparation import least_features, no_keys, prepared, read_words
 from neardup.methods.weighted_sets import (
     COMMON,
@@ -100,7 +99,7 @@ class Rareshingles(Method):
         require(2 <= self.common < MOST_COUNT, self, "common", f"from 2 to {MOST_COUNT - 1}")
         require_one_of(TEMPLATES, self, "templates")
         require(self.min_words >= 0, self, "min_words", "0 or more")
-        object.__setattr__(self, "boilerplate", checked(self.boilerplate, self.name))
+        object.__setattr__(self, "boilerplate", boilerplate_texts(self.boilerplate, self.name))
         threshold_fraction(self.threshold)
 
     @property
@@ -117,12 +116,14 @@ class Rareshingles(Method):
 
     @property
     def _boilerplate_need(self) -> tuple[BoilerplateNeed, ...]:
-        return boilerplate_need(self.boilerplate, self.words, self.text)
+        need = BoilerplateNeed(self.boilerplate, self.words, self.text)
+        return (need,) if self.boilerplate else ()
 
     @functools.cached_property
     def ignored(self) -> Array:
         """The shingle hashes of the boilerplate, sorted."""
-        return ignored(self._boilerplate_need)
+        needed = self._boilerplate_need
+        return needed[0].ready().hashes if needed else np.empty(0, np.uint64)
 
     @functools.cached_property
     def fraction(self) -> Fraction:

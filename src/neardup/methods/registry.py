@@ -114,8 +114,7 @@ def canonical(cls: type[Any], parameters: dict[str, Any]) -> dict[str, Any]:
 
 def build(name: str, parameters: dict[str, Any] | None = None) -> Method:
     """A method from its name and flat or nested parameters, as in recipes and ``--set``."""
-    cls = method_class(name)
-    method: Method = construct(cls, parameters or {}, name)
+    method: Method = construct(method_class(name), parameters or {}, name)
     return method
 
 

@@ -30,13 +30,7 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefact, Artefacts, Need
-from neardup.artefacts.boilerplate import (
-    AUTO,
-    BoilerplateNeed,
-    boilerplate_need,
-    checked,
-    ignored,
-)
+from neardup.artefacts.boilerplate import AUTO, BoilerplateNeed
 from neardup.artefacts.frequencies import Frequencies, FrequencyNeed, Grams
 from neardup.artefacts.slot_counts import MOST_COUNT
 from neardup.errors import SettingsError
@@ -51,7 +45,13 @@ from neardup.methods.overlap import (
     set_scores,
     whole_set_score,
 )
-from neardup.methods.parameters import require, require_one_of, threshold_fraction, weighted_fields
+from neardup.methods.parameters import (
+    boilerplate_texts,
+    require,
+    require_one_of,
+    threshold_fraction,
+    weighted_fields,
+)
 from neardup.methods.preparation import field_texts, least_features, prepared, read_words
 from neardup.schema import Array, Ragged, offsets_of
 from neardup.text.text_options import Text
@@ -197,7 +197,7 @@ class Shingles(Method):
             "clip",
             "a share below 1, or a number of documents from 2 on",
         )
-        object.__setattr__(self, "boilerplate", checked(self.boilerplate, self.name))
+        object.__setattr__(self, "boilerplate", boilerplate_texts(self.boilerplate, self.name))
         object.__setattr__(self, "fields", weighted_fields(self.fields, self.name))
         require(len(self.fields) < MOST_FIELDS, self, "fields", f"fewer than {MOST_FIELDS}")
         minhash.check(self)
@@ -226,7 +226,8 @@ class Shingles(Method):
 
     @property
     def _boilerplate_need(self) -> tuple[BoilerplateNeed, ...]:
-        return boilerplate_need(self.boilerplate, self.words, self.text)
+        need = BoilerplateNeed(self.boilerplate, self.words, self.text)
+        return (need,) if self.boilerplate else ()
 
     @property
     def evidence_dtype(self) -> np.dtype[Any]:
@@ -252,7 +253,8 @@ class Shingles(Method):
     @functools.cached_property
     def ignored(self) -> Array:
         """The shingle hashes of the boilerplate, sorted."""
-        return ignored(self._boilerplate_need)
+        needed = self._boilerplate_need
+        return needed[0].ready().hashes if needed else np.empty(0, np.uint64)
 
     def _words(self, texts: Ragged) -> Ragged:
         words = word_map(texts.values, texts.offsets, self.text)

@@ -30,7 +30,7 @@ from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.idf import FILTERS, IdfNeed, IdfTable
 from neardup.features.dates import NO_DATE, check_dates, days
 from neardup.features.terms import LAST_DAY, MOST_TOKENS, Vector, pack, unpack
-from neardup.methods.base import UNDATED, UNRELIABLE, Method, Prepared, Scores, StoreForm
+from neardup.methods.base import UNDATED, UNRELIABLE, Method, Prepared, Scores, StoreForm, agreeing
 from neardup.methods.idf_terms import (
     check_lexicon,
     equal_evidence,
@@ -39,7 +39,7 @@ from neardup.methods.idf_terms import (
     table_of,
 )
 from neardup.methods.meeting import Meeting, Rarity, by_rare_prefix
-from neardup.methods.overlap import NO_COUNTS, agreeing, prefix_sizes
+from neardup.methods.overlap import NO_COUNTS, prefix_sizes
 from neardup.methods.parameters import require, require_one_of, threshold_fraction
 from neardup.methods.preparation import SHORT_ENTRIES, prepared
 from neardup.schema import Array, Ragged

@@ -23,11 +23,10 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
-from neardup.methods.base import Method, Prepared, Scores
+from neardup.methods.base import Method, Prepared, Scores, agreeing
 from neardup.methods.idf_terms import equal_evidence
 from neardup.methods.meeting import Meeting, RarePrefix, Rarity
 from neardup.methods.overlap import (
-    agreeing,
     keys_counted,
     measured,
     own_set_keys,

@@ -28,9 +28,9 @@ from neardup.artefacts.artefact import Artefacts
 from neardup.artefacts.frequencies import Frequencies
 from neardup.errors import SettingsError
 from neardup.features.vectors import Products, euclidean_score
-from neardup.methods.base import Prepared, Scores
+from neardup.methods.base import Prepared, Scores, agreeing
 from neardup.methods.meeting import Rarity
-from neardup.methods.overlap import NO_COUNTS, agreeing
+from neardup.methods.overlap import NO_COUNTS
 from neardup.methods.preparation import prepared, read_words
 from neardup.schema import Array, Ragged
 

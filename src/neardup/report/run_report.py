@@ -223,8 +223,7 @@ def _threshold(run: Run, score: Array) -> str:
             f"A threshold 0.05 higher or lower would not change {calibration['stability']:.0%} of "
             "the pairs above it."
         )
-    if expected := expected_of(run.info):
-        text.append(expected.sentence())
+    text.append(expected_of(run.info))
     text.append(below_threshold(int(np.count_nonzero(score < threshold)), calibration))
     return " ".join(filter(None, text))
 

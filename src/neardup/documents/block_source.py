@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from operator import itemgetter
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -70,10 +70,13 @@ class BlockSource(Source):
 
     # Each format defines what a document is:
 
-    @property
-    def head(self) -> bytes:
-        """The bytes before the first document, which are written once before all kept ones."""
-        return b""
+    if TYPE_CHECKING:
+
+        @property
+        def head(self) -> bytes:
+            """The bytes before the first document, which are written once before all kept ones."""
+    else:
+        head = b""
 
     def whole(self, stream: IO[bytes], size: int) -> Iterator[bytes]:
         """Blocks of about ``size`` bytes that end where a document ends."""
@@ -103,9 +106,6 @@ class BlockSource(Source):
     def block_at(self, stream: IO[bytes], place: int, size: int, *, at_start: bool) -> bytes:
         """The first whole documents, about ``size`` bytes, after any place of a plain file."""
         raise NotImplementedError
-
-    def check(self, columns: Columns) -> None:
-        """Refuses columns that the file does not have."""
 
     # Reading:
 
@@ -150,7 +150,6 @@ class BlockSource(Source):
         return np.append(self.starts(data), len(data)).astype(np.uint32)
 
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
-        self.check(columns)
         types = dict.fromkeys(columns.delivered, pa.large_string())
         for row, data in self.blocks(tolerant=True):
             if isinstance(data, TooLong):
@@ -162,7 +161,7 @@ class BlockSource(Source):
 
     def chunks_at(self, rows: Array, columns: Columns) -> Iterator[Chunk]:
         if not self._few(rows):
-            yield from super().chunks_at(rows, columns)
+            yield from self.chunks(columns) if len(rows) else ()
             return
         for some, data in self._rows_alone(rows):
             yield self.rows_chunk(data, int(some[0]), columns)
@@ -202,23 +201,18 @@ class BlockSource(Source):
             raise unreadable(self.path, error) from error
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
-        wanted = sorted(set(rows))
-        texts = self._texts_alone(wanted, columns)
-        for row in wanted:
-            if row not in texts:
-                texts |= self._texts_near(row, set(rows), columns)
-        return [texts[row] for row in rows]
-
-    def _texts_alone(self, rows: list[int], columns: Columns) -> dict[int, str]:
-        texts: dict[int, str] = {}
-        for some, data in self._rows_alone(np.array(rows, np.int64)):
+        wanted, texts = sorted(set(rows)), dict[int, str]()
+        for some, data in self._rows_alone(np.array(wanted, np.int64)):
             first = int(some[0])
             if self.count(data) == len(some):  # else the file has changed
                 found = self.texts_in(data, first, [*range(first, first + len(some))], columns)
                 texts |= zip(some.tolist(), found.values(), strict=True)
         if texts:
             self.watch.check(self.path, self.file)
-        return texts
+        for row in wanted:
+            if row not in texts:
+                texts |= self._texts_near(row, set(rows), columns)
+        return [texts[row] for row in rows]
 
     def _texts_near(self, wanted: int, rows: set[int], columns: Columns) -> dict[int, str]:
         """The requested rows of the block that contains row ``wanted``; for a compressed file,
@@ -239,27 +233,21 @@ class BlockSource(Source):
     # Writing back:
 
     def selections(self, keep: Mask) -> Iterator[tuple[int, Selection]]:
-        """The kept documents of each block, with the position of its first document."""
+        """The kept documents of each block as they are written, with the position of its first
+        document."""
         position, last_kept = 0, True
         for row, data in self.blocks():
             selection = self.select(data, keep[position:], row, last_kept=last_kept)
             yield position, selection
             position, last_kept = position + selection.documents, selection.last_kept
 
-    def written_head(self) -> bytes:
-        return self.head
-
-    def written(self, selection: Selection, keep: Mask, position: int) -> bytes:  # noqa: ARG002
-        """The bytes that are written for a selection; sources that add to documents write more."""
-        return selection.data
-
     def copy(self, keep: Mask, out: LineWriter) -> int:
         """Writes the kept documents and returns the number of documents in the file."""
         if not out.started:
-            out.write(self.written_head())
+            out.write(self.head)
         documents = 0
         for position, selection in self.selections(keep):
-            out.write(self.written(selection, keep, position))
+            out.write(selection.data)
             documents = position + selection.documents
         out.end_file()
         return documents + (self._lost is not None)
@@ -271,7 +259,7 @@ class BlockSource(Source):
 
     @property
     def plain_size(self) -> float | None:
-        return self.size() if self.codec is None else None
+        return self.path.stat().st_size if self.codec is None else None
 
     def document_size(self) -> float:
         if self.codec:
@@ -283,7 +271,6 @@ class BlockSource(Source):
     def pieces(self, columns: Columns, budget: float) -> Iterator[Piece]:
         """Pieces at random places of a plain file, or the start of a compressed one. The budget
         counts unpacked bytes, because these determine the cost of a run."""
-        self.check(columns)
         if self.codec or budget >= self.size():
             yield from self._pieces_from_start(columns, budget)
             return

@@ -162,29 +162,24 @@ class _Descriptor:
     """An open file, which is closed when no reading and no ``OpenFiles`` refers to it."""
 
     def __init__(self, path: Path) -> None:
-        self._file = path.open("rb", buffering=0)
-        self.number = self._file.fileno()
+        file = path.open("rb", buffering=0)
+        self.number = file.fileno()
         self.status = os.fstat(self.number)
-
-    def __del__(self) -> None:
-        if hasattr(self, "_file"):
-            self._file.close()
+        weakref.finalize(self, file.close)
 
 
 _HELD: weakref.WeakSet[_Descriptor] = weakref.WeakSet()
 _LOCK = threading.Lock()
 
 
-class _Reading(io.RawIOBase):
+class _Reading(io.FileIO):
+    """Reads an open file from a position of its own: that of the descriptor is never used."""
+
+    read = io.RawIOBase.read  # by ``readinto``
+
     def __init__(self, descriptor: _Descriptor) -> None:
-        self._descriptor: _Descriptor | None = descriptor
-        self._number, self._at = descriptor.number, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
+        super().__init__(descriptor.number, closefd=False)
+        self._descriptor, self._at = descriptor, 0
 
     def tell(self) -> int:
         return self._at
@@ -195,30 +190,22 @@ class _Reading(io.RawIOBase):
         return self._at
 
     def readinto(self, buffer: Any) -> int:
-        count = os.preadv(self._open_number(), [buffer], self._at)
+        count = os.preadv(self.fileno(), [buffer], self._at)
         self._at += count
         return count
 
     def readall(self) -> bytes:
         """Reads in one piece, while the inherited method reads a few kilobytes at a time."""
         parts = []
-        while part := os.pread(self._open_number(), max(1, self._size() - self._at), self._at):
+        while part := os.pread(self.fileno(), max(1, self._size() - self._at), self._at):
             parts.append(part)
             self._at += len(part)
         return b"".join(parts)
 
-    def line_end(self, place: int) -> int:
-        """The place behind the line at ``place``; ``place`` itself if no line ends soon."""
-        return place + os.pread(self._open_number(), LINE_BYTES, place).find(b"\n") + 1
+    def up_to_line_end(self, place: int, size: int) -> int:
+        """The bytes from ``place`` to the first line end after ``size`` of them; ``size`` itself if
+        no line ends soon."""
+        return size + os.pread(self.fileno(), LINE_BYTES, place + size).find(b"\n") + 1
 
     def _size(self) -> int:
-        return os.fstat(self._open_number()).st_size
-
-    def _open_number(self) -> int:
-        if self._descriptor is None:
-            raise ValueError("I/O operation on closed file.")
-        return self._number
-
-    def close(self) -> None:
-        self._descriptor = None
-        super().close()
+        return os.fstat(self.fileno()).st_size

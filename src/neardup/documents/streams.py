@@ -51,11 +51,12 @@ def wide_of(codec: str | None) -> str | None:
 
 def open_binary(path: Place, codec: str | None, files: OpenFiles | None = None) -> IO[bytes]:
     """A buffered stream of the decompressed bytes, with UTF-16 and UTF-32 converted to UTF-8."""
-    packing = packing_of(codec)
     files = files or OpenFiles()
     try:
         stream = files.stream(path)
-        if packing is not None:
+        if codec is None:
+            return stream
+        if packing := packing_of(codec):
             packed_size = path.stat().st_size
             stream = unpacked(_unpacking(stream, packing), files.limits, packed_size)
     except OSError as error:
@@ -297,18 +298,12 @@ def whole_lines(
     """Chunks of about ``size`` bytes that end where a line ends. A line that is incomplete because
     of a fault is left out; one above the limit is a chunk of its own, without its content."""
     size = min(size, limits.document)
-    while block := stream.read(_up_to_line_end(stream, size, limits)):
+    # A plain file shows where a line ends, so that a block need not be completed, which copies it.
+    look_ahead = getattr(getattr(stream, "raw", None), "up_to_line_end", None)
+    if size + LINE_BYTES > limits.document:  # such a block could hold a line above the limit
+        look_ahead = None
+    while block := stream.read(look_ahead(stream.tell(), size) if look_ahead else size):
         yield from whole_block(block, stream, limits)
-
-
-def _up_to_line_end(stream: IO[bytes], size: int, limits: Limits) -> int:
-    """The bytes to read for a block that ends where a line ends, so that it need not be completed,
-    which copies it. Only a plain file can look ahead, and no line of it may be above the limit."""
-    line_end = getattr(getattr(stream, "raw", None), "line_end", None)
-    if line_end is None or size + LINE_BYTES > limits.document:
-        return size
-    place = stream.tell()
-    return int(line_end(place + size)) - place
 
 
 def whole_block(block: bytes, stream: IO[bytes], limits: Limits) -> Iterator[bytes]:

@@ -24,7 +24,7 @@ from neardup.classes import dataclass
 from neardup.documents import pieces as sampling
 from neardup.documents.columns import Chunk, Columns, LostChunk, Mask, Rejected
 from neardup.documents.lost import Watch, lost_from_here
-from neardup.documents.open_files import OpenFiles, OverLimitError, TooLong, block_size
+from neardup.documents.open_files import OpenFiles, OverLimitError, TooLong
 from neardup.documents.pieces import Piece, Start, Trial
 from neardup.documents.remote import Place
 from neardup.documents.source import LineWriter, Source
@@ -82,11 +82,11 @@ class BlockSource(Source):
         """Blocks of about ``size`` bytes that end where a document ends."""
         raise NotImplementedError
 
-    def count(self, data: bytes) -> int:
+    def count(self, data: bytes, /) -> int:
         """The number of rows of a block."""
         raise NotImplementedError
 
-    def starts(self, data: bytes) -> Array:
+    def starts(self, data: bytes, /) -> Array:
         """Where the rows of a block begin in it."""
         raise NotImplementedError
 
@@ -134,7 +134,7 @@ class BlockSource(Source):
                     self.watch.check_block(row, data, self.file)
                     yield row, data
                     row += len(edges) - 1 if len(edges) else self.count(data)
-                    offset += block_size(data)
+                    offset += data.size if isinstance(data, TooLong) else len(data)
                 if fault := fault_of(stream):
                     self._lost = Rejected(self.file, row, fault, None)
         except OverLimitError as error:
@@ -160,23 +160,20 @@ class BlockSource(Source):
             yield LostChunk(self._lost, types)
 
     def chunks_at(self, rows: Array, columns: Columns) -> Iterator[Chunk]:
-        if not self._few(rows):
+        """Reads the rows alone if that costs less than reading the file."""
+        blocks = list(self._marked(rows))
+        known = sum(len(some) for _, some in blocks)
+        wanted = sum(int(np.diff(mark.edges)[some - mark.row].sum()) for mark, some in blocks)
+        whole = sum(int(mark.edges[-1]) for mark in self._marks if len(mark.edges))
+        if known < len(rows) or wanted + _CALL_BYTES * len(rows) >= whole:
             yield from self.chunks(columns) if len(rows) else ()
             return
-        for some, data in self._rows_alone(rows):
+        for some, data in self._rows_alone(blocks):
             yield self.rows_chunk(data, int(some[0]), columns)
 
     def rows_chunk(self, data: bytes, first_row: int, columns: Columns) -> Chunk:
         """Rows that need not follow each other in the file, as a chunk."""
         return self.chunk(data, first_row, columns)
-
-    def _few(self, rows: Array) -> bool:
-        """Whether reading these rows alone costs less than reading the file."""
-        blocks = list(self._marked(rows))
-        known = sum(len(some) for _, some in blocks)
-        wanted = sum(int(np.diff(mark.edges)[some - mark.row].sum()) for mark, some in blocks)
-        whole = sum(int(mark.edges[-1]) for mark in self._marks if len(mark.edges))
-        return known == len(rows) and wanted + _CALL_BYTES * len(rows) < whole
 
     def _marked(self, rows: Array) -> Iterator[tuple[Mark, Array]]:
         """Blocks with those of the rows whose place in it is known."""
@@ -187,10 +184,9 @@ class BlockSource(Source):
             if len(some := some[some - mark.row < len(mark.edges) - 1]):
                 yield mark, some
 
-    def _rows_alone(self, rows: Array) -> Iterator[tuple[Array, bytes]]:
-        """The bytes of the rows whose place is known, block by block. If the file has changed, they
-        are other bytes; callers compare digests of texts."""
-        blocks = list(self._marked(rows))
+    def _rows_alone(self, blocks: Sequence[tuple[Mark, Array]]) -> Iterator[tuple[Array, bytes]]:
+        """The bytes of some rows of each block. If the file has changed, they are other bytes;
+        callers compare digests of texts."""
         if not blocks:
             return
         try:
@@ -202,7 +198,7 @@ class BlockSource(Source):
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
         wanted, texts = sorted(set(rows)), dict[int, str]()
-        for some, data in self._rows_alone(np.array(wanted, np.int64)):
+        for some, data in self._rows_alone([*self._marked(np.array(wanted, np.int64))]):
             first = int(some[0])
             if self.count(data) == len(some):  # else the file has changed
                 found = self.texts_in(data, first, [*range(first, first + len(some))], columns)
@@ -249,7 +245,7 @@ class BlockSource(Source):
         for position, selection in self.selections(keep):
             out.write(selection.data)
             documents = position + selection.documents
-        out.end_file()
+        out.new_file = True
         return documents + (self._lost is not None)
 
     # Samples:

@@ -258,10 +258,10 @@ class CsvSource(BlockSource):
     def whole(self, stream: IO[bytes], size: int) -> Iterator[bytes]:
         return whole_records(stream, self.header.delimiter, size, self.files.limits)
 
-    def count(self, data: bytes) -> int:
+    def count(self, data: bytes, /) -> int:
         return len(self.starts(data))
 
-    def starts(self, data: bytes) -> Array:
+    def starts(self, data: bytes, /) -> Array:
         return scan(data, self.header.delimiter).starts
 
     def chunk(self, data: bytes, first_row: int, columns: Columns) -> Chunk:

@@ -105,11 +105,6 @@ class TooLong(bytes):
         return block
 
 
-def block_size(block: bytes) -> int:
-    """The bytes of the file that a block stands for."""
-    return block.size if isinstance(block, TooLong) else len(block)
-
-
 MOST_OPEN = 128
 BUFFER_BYTES = 1 << 20
 LINE_BYTES = 1 << 16  # in which the end of a line is looked for
@@ -150,7 +145,9 @@ class OpenFiles:
         with suppress(OSError):  # it is gone, which opening it reports
             if known is not None and os.path.samestat(os.stat(path), known.status):
                 return known
-        descriptor = _Descriptor(path)
+        file = path.open("rb", buffering=0)
+        descriptor = _Descriptor(file.fileno(), os.fstat(file.fileno()))
+        weakref.finalize(descriptor, file.close)
         with _LOCK:
             if known is not None or len(_HELD) < MOST_OPEN:
                 self._open[path] = descriptor
@@ -158,14 +155,12 @@ class OpenFiles:
         return descriptor
 
 
+@dataclass(frozen=True, eq=False)
 class _Descriptor:
     """An open file, which is closed when no reading and no ``OpenFiles`` refers to it."""
 
-    def __init__(self, path: Path) -> None:
-        file = path.open("rb", buffering=0)
-        self.number = file.fileno()
-        self.status = os.fstat(self.number)
-        weakref.finalize(self, file.close)
+    number: int
+    status: os.stat_result
 
 
 _HELD: weakref.WeakSet[_Descriptor] = weakref.WeakSet()
@@ -175,7 +170,7 @@ _LOCK = threading.Lock()
 class _Reading(io.FileIO):
     """Reads an open file from a position of its own: that of the descriptor is never used."""
 
-    read = io.RawIOBase.read  # by ``readinto``
+    read = io.RawIOBase.read  # type: ignore[assignment]  # calls ``readinto``
 
     def __init__(self, descriptor: _Descriptor) -> None:
         super().__init__(descriptor.number, closefd=False)

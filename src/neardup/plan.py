@@ -20,8 +20,8 @@ from neardup.decisions.policy import Policy, check_names, read_policy
 from neardup.documents.columns import DEFAULT_ID, Columns
 from neardup.documents.encodings import canonical
 from neardup.documents.extraction.extractor import Extraction
+from neardup.documents.file_formats import address_of, local_path
 from neardup.documents.open_files import Limits
-from neardup.documents.remote import address_of, local_path
 from neardup.errors import NeardupError, SettingsError, all_problems
 from neardup.methods import registry
 from neardup.methods.base import Method, signature_of

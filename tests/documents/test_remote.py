@@ -29,7 +29,8 @@ from cli.sample import Run, run
 from documents.crawl import CRAWL
 from documents.pages import OTHER, plain_skin, rich_skin
 from neardup.documents import Collection, collect
-from neardup.documents.remote import Remote, address_of, fits, local_path
+from neardup.documents.file_formats import address_of, local_path
+from neardup.documents.remote import Remote, fits
 from neardup.errors import InputError, KeptError, StoreError, UnreadableError, UsageError
 from neardup.runs.run_info import TRUST
 

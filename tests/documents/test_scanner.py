@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ values = st.recursive(
 )
 objects = st.dictionaries(names, values, max_size=5)
 spaces = st.text(" \t\r", max_size=3)
+LINES = jsonl.JsonlSource(Path("lines.jsonl"), "lines.jsonl")
 FIELDS = ["text", "id", "é", 'te"xt']
 
 
@@ -210,10 +212,10 @@ def test_select_agrees(parts: list[bytes], data: st.DataObject) -> None:
     chunk = b"\n".join(parts)
     count = sum(not twin.is_blank(part) for part in parts)
     keep = data.draw(st.lists(st.booleans(), min_size=count, max_size=count))
-    picked = jsonl.select(chunk, np.array(keep, dtype=bool))
+    picked = LINES.select(chunk, np.array(keep, dtype=bool), 2, last_kept=True)
     assert picked.data == twin.select(chunk, keep)
     assert picked.documents == count
 
 
 def test_select_with_a_short_mask_keeps_nothing_more() -> None:
-    assert jsonl.select(b"1\n2\n3\n", np.array([True])).data == b"1\n"
+    assert LINES.select(b"1\n2\n3\n", np.array([True]), 2, last_kept=True).data == b"1\n"

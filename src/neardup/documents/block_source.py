@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from operator import itemgetter
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +24,7 @@ from neardup.classes import dataclass
 from neardup.documents import pieces as sampling
 from neardup.documents.columns import Chunk, Columns, LostChunk, Mask, Rejected
 from neardup.documents.lost import Watch, lost_from_here
-from neardup.documents.open_files import OpenFiles, OverLimitError, TooLong, block_size
+from neardup.documents.open_files import OpenFiles, OverLimitError, TooLong
 from neardup.documents.pieces import Piece, Start, Trial
 from neardup.documents.remote import Place
 from neardup.documents.source import LineWriter, Source
@@ -70,20 +70,23 @@ class BlockSource(Source):
 
     # Each format defines what a document is:
 
-    @property
-    def head(self) -> bytes:
-        """The bytes before the first document, which are written once before all kept ones."""
-        return b""
+    if TYPE_CHECKING:
+
+        @property
+        def head(self) -> bytes:
+            """The bytes before the first document, which are written once before all kept ones."""
+    else:
+        head = b""
 
     def whole(self, stream: IO[bytes], size: int) -> Iterator[bytes]:
         """Blocks of about ``size`` bytes that end where a document ends."""
         raise NotImplementedError
 
-    def count(self, data: bytes) -> int:
+    def count(self, data: bytes, /) -> int:
         """The number of rows of a block."""
         raise NotImplementedError
 
-    def starts(self, data: bytes) -> Array:
+    def starts(self, data: bytes, /) -> Array:
         """Where the rows of a block begin in it."""
         raise NotImplementedError
 
@@ -103,9 +106,6 @@ class BlockSource(Source):
     def block_at(self, stream: IO[bytes], place: int, size: int, *, at_start: bool) -> bytes:
         """The first whole documents, about ``size`` bytes, after any place of a plain file."""
         raise NotImplementedError
-
-    def check(self, columns: Columns) -> None:
-        """Refuses columns that the file does not have."""
 
     # Reading:
 
@@ -134,7 +134,7 @@ class BlockSource(Source):
                     self.watch.check_block(row, data, self.file)
                     yield row, data
                     row += len(edges) - 1 if len(edges) else self.count(data)
-                    offset += block_size(data)
+                    offset += data.size if isinstance(data, TooLong) else len(data)
                 if fault := fault_of(stream):
                     self._lost = Rejected(self.file, row, fault, None)
         except OverLimitError as error:
@@ -150,7 +150,6 @@ class BlockSource(Source):
         return np.append(self.starts(data), len(data)).astype(np.uint32)
 
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
-        self.check(columns)
         types = dict.fromkeys(columns.delivered, pa.large_string())
         for row, data in self.blocks(tolerant=True):
             if isinstance(data, TooLong):
@@ -161,23 +160,20 @@ class BlockSource(Source):
             yield LostChunk(self._lost, types)
 
     def chunks_at(self, rows: Array, columns: Columns) -> Iterator[Chunk]:
-        if not self._few(rows):
-            yield from super().chunks_at(rows, columns)
+        """Reads the rows alone if that costs less than reading the file."""
+        blocks = list(self._marked(rows))
+        known = sum(len(some) for _, some in blocks)
+        wanted = sum(int(np.diff(mark.edges)[some - mark.row].sum()) for mark, some in blocks)
+        whole = sum(int(mark.edges[-1]) for mark in self._marks if len(mark.edges))
+        if known < len(rows) or wanted + _CALL_BYTES * len(rows) >= whole:
+            yield from self.chunks(columns) if len(rows) else ()
             return
-        for some, data in self._rows_alone(rows):
+        for some, data in self._rows_alone(blocks):
             yield self.rows_chunk(data, int(some[0]), columns)
 
     def rows_chunk(self, data: bytes, first_row: int, columns: Columns) -> Chunk:
         """Rows that need not follow each other in the file, as a chunk."""
         return self.chunk(data, first_row, columns)
-
-    def _few(self, rows: Array) -> bool:
-        """Whether reading these rows alone costs less than reading the file."""
-        blocks = list(self._marked(rows))
-        known = sum(len(some) for _, some in blocks)
-        wanted = sum(int(np.diff(mark.edges)[some - mark.row].sum()) for mark, some in blocks)
-        whole = sum(int(mark.edges[-1]) for mark in self._marks if len(mark.edges))
-        return known == len(rows) and wanted + _CALL_BYTES * len(rows) < whole
 
     def _marked(self, rows: Array) -> Iterator[tuple[Mark, Array]]:
         """Blocks with those of the rows whose place in it is known."""
@@ -188,10 +184,9 @@ class BlockSource(Source):
             if len(some := some[some - mark.row < len(mark.edges) - 1]):
                 yield mark, some
 
-    def _rows_alone(self, rows: Array) -> Iterator[tuple[Array, bytes]]:
-        """The bytes of the rows whose place is known, block by block. If the file has changed, they
-        are other bytes; callers compare digests of texts."""
-        blocks = list(self._marked(rows))
+    def _rows_alone(self, blocks: Sequence[tuple[Mark, Array]]) -> Iterator[tuple[Array, bytes]]:
+        """The bytes of some rows of each block. If the file has changed, they are other bytes;
+        callers compare digests of texts."""
         if not blocks:
             return
         try:
@@ -202,23 +197,18 @@ class BlockSource(Source):
             raise unreadable(self.path, error) from error
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
-        wanted = sorted(set(rows))
-        texts = self._texts_alone(wanted, columns)
-        for row in wanted:
-            if row not in texts:
-                texts |= self._texts_near(row, set(rows), columns)
-        return [texts[row] for row in rows]
-
-    def _texts_alone(self, rows: list[int], columns: Columns) -> dict[int, str]:
-        texts: dict[int, str] = {}
-        for some, data in self._rows_alone(np.array(rows, np.int64)):
+        wanted, texts = sorted(set(rows)), dict[int, str]()
+        for some, data in self._rows_alone([*self._marked(np.array(wanted, np.int64))]):
             first = int(some[0])
             if self.count(data) == len(some):  # else the file has changed
                 found = self.texts_in(data, first, [*range(first, first + len(some))], columns)
                 texts |= zip(some.tolist(), found.values(), strict=True)
         if texts:
             self.watch.check(self.path, self.file)
-        return texts
+        for row in wanted:
+            if row not in texts:
+                texts |= self._texts_near(row, set(rows), columns)
+        return [texts[row] for row in rows]
 
     def _texts_near(self, wanted: int, rows: set[int], columns: Columns) -> dict[int, str]:
         """The requested rows of the block that contains row ``wanted``; for a compressed file,
@@ -239,29 +229,23 @@ class BlockSource(Source):
     # Writing back:
 
     def selections(self, keep: Mask) -> Iterator[tuple[int, Selection]]:
-        """The kept documents of each block, with the position of its first document."""
+        """The kept documents of each block as they are written, with the position of its first
+        document."""
         position, last_kept = 0, True
         for row, data in self.blocks():
             selection = self.select(data, keep[position:], row, last_kept=last_kept)
             yield position, selection
             position, last_kept = position + selection.documents, selection.last_kept
 
-    def written_head(self) -> bytes:
-        return self.head
-
-    def written(self, selection: Selection, keep: Mask, position: int) -> bytes:  # noqa: ARG002
-        """The bytes that are written for a selection; sources that add to documents write more."""
-        return selection.data
-
     def copy(self, keep: Mask, out: LineWriter) -> int:
         """Writes the kept documents and returns the number of documents in the file."""
         if not out.started:
-            out.write(self.written_head())
+            out.write(self.head)
         documents = 0
         for position, selection in self.selections(keep):
-            out.write(self.written(selection, keep, position))
+            out.write(selection.data)
             documents = position + selection.documents
-        out.end_file()
+        out.new_file = True
         return documents + (self._lost is not None)
 
     # Samples:
@@ -271,7 +255,7 @@ class BlockSource(Source):
 
     @property
     def plain_size(self) -> float | None:
-        return self.size() if self.codec is None else None
+        return self.path.stat().st_size if self.codec is None else None
 
     def document_size(self) -> float:
         if self.codec:
@@ -283,7 +267,6 @@ class BlockSource(Source):
     def pieces(self, columns: Columns, budget: float) -> Iterator[Piece]:
         """Pieces at random places of a plain file, or the start of a compressed one. The budget
         counts unpacked bytes, because these determine the cost of a run."""
-        self.check(columns)
         if self.codec or budget >= self.size():
             yield from self._pieces_from_start(columns, budget)
             return

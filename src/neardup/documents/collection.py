@@ -7,11 +7,12 @@ tables or any object with the Arrow PyCapsule protocol.
 from __future__ import annotations
 
 import itertools
+import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import IO, Any
 
 import pyarrow as pa
@@ -24,15 +25,10 @@ from neardup.documents.extraction.extractor import (
     Extractor,
     extracted_texts,
 )
-from neardup.documents.file_formats import (
-    HTML,
-    JSONL,
-    PARQUET,
-    WARC,
-    named_format,
-)
+from neardup.documents.file_formats import HTML, JSONL, PARQUET, WARC, named_format
 from neardup.documents.inputs import Inputs, gather, mapping_class, named_chunks
 from neardup.documents.kept import (
+    alone,
     as_mask,
     check_length,
     groups_of,
@@ -40,20 +36,13 @@ from neardup.documents.kept import (
     names_of,
     readable,
     write_all,
-    write_groups,
 )
 from neardup.documents.lost import LostSource, check_unchanged, damaged_kept
 from neardup.documents.open_files import Limits
 from neardup.documents.remote import Place
 from neardup.documents.source import LineWriter, Source
 from neardup.documents.streams import wide_of, writing
-from neardup.errors import (
-    ColumnError,
-    InputError,
-    UnreadableError,
-    UsageError,
-    all_problems,
-)
+from neardup.errors import ColumnError, InputError, UnreadableError, UsageError, all_problems
 from neardup.files import make_folder
 
 
@@ -149,16 +138,14 @@ class Collection:
         columns = self._columns
         named = named_chunks(source, columns) if self.inputs.offered else source.chunks(columns)
         named = self.page_texts(source, named)
-        return named if self.naming is None else self._renamed(named, self.naming)
+        naming = self.naming
+        return named if naming is None else (NamedApart(chunk, naming) for chunk in named)
 
     def page_texts(self, source: Source, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
         """The chunks of a source with the pages of its text column as text."""
         if not self._has_pages(source):
             return chunks
         return (ExtractedChunk(chunk, self.extractor) for chunk in chunks)
-
-    def _renamed(self, chunks: Iterator[Chunk], naming: Naming) -> Iterator[Chunk]:
-        return (NamedApart(chunk, naming) for chunk in chunks)
 
     def _has_pages(self, source: Source) -> bool:
         """Whether the text column contains pages; those of a folder are extracted as they are
@@ -200,7 +187,8 @@ class Collection:
     def encodings(self) -> dict[str, int]:
         """The number of text files by encoding, the most common first."""
         counts = Counter(name for source in self.sources for name in source.encodings.values())
-        counts.update(wide for source in self.sources if (wide := wide_of(source.codec)))
+        codecs = (source.codec for source in self.sources if source.codec)
+        counts.update(wide for codec in codecs if (wide := wide_of(codec)))
         return _by_count(counts)
 
     def passed_over(self) -> dict[str, int]:
@@ -251,7 +239,22 @@ class Collection:
         of texts are copied into a folder ``kept``, with a list. Returns what was written."""
         folder.mkdir(parents=True, exist_ok=True)
         groups = groups_of(self.sources, name, one_file=one_file)
-        write_groups(self.sources, as_mask(keep), self.limit, folder, groups)
+        output = {source.file: name for name, some in groups.items() for source in some}
+        apart = {name: folder / name for name in groups if "/" in name}
+        with ExitStack() as stack:
+            writers = {
+                name: stack.enter_context(some[0].writer(some, folder / name))
+                for name, some in groups.items()
+                if name not in apart
+            } | {name: alone(path) for name, path in apart.items()}
+            try:
+                write_all(
+                    self.sources, keep, self.limit, lambda source: writers[output[source.file]]
+                )
+            except BaseException:  # nothing at all is written then
+                for place in {PurePath(name).parts[0] for name in apart}:
+                    shutil.rmtree(folder / place, ignore_errors=True)
+                raise
         return [folder / file for file in names_of(groups)]
 
     def damage(self) -> list[str]:
@@ -282,7 +285,7 @@ class Collection:
                 self.write_kept_to(keep, stream)
             return
         with sources[0].writer(sources, path) as write:
-            write_all(self.sources, as_mask(keep), self.limit, lambda _: write)
+            write_all(self.sources, keep, self.limit, lambda _: write)
 
     def check_stream(self) -> None:
         """Raises now an error that would make ``write_kept_to`` impossible later."""
@@ -308,7 +311,7 @@ class Collection:
         lines = LineWriter(stream)
         write_all(
             self.sources,
-            as_mask(keep),
+            keep,
             self.limit,
             lambda _: lambda source, part: source.copy(part, lines),
         )

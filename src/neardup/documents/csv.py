@@ -32,6 +32,7 @@ from neardup.documents.columns import (
 )
 from neardup.documents.memory_tables import TableChunk
 from neardup.documents.open_files import MOST_COLUMNS, Limits, OverLimitError
+from neardup.documents.pieces import Piece
 from neardup.documents.streams import NO_LIMITS, fault_of, unreadable
 from neardup.errors import ColumnError, InputError
 from neardup.schema import Array
@@ -257,10 +258,10 @@ class CsvSource(BlockSource):
     def whole(self, stream: IO[bytes], size: int) -> Iterator[bytes]:
         return whole_records(stream, self.header.delimiter, size, self.files.limits)
 
-    def count(self, data: bytes) -> int:
+    def count(self, data: bytes, /) -> int:
         return len(self.starts(data))
 
-    def starts(self, data: bytes) -> Array:
+    def starts(self, data: bytes, /) -> Array:
         return scan(data, self.header.delimiter).starts
 
     def chunk(self, data: bytes, first_row: int, columns: Columns) -> Chunk:
@@ -308,7 +309,15 @@ class CsvSource(BlockSource):
                     hint="give the files the same columns in the same order, or run them apart.",
                 )
 
-    def check(self, columns: Columns) -> None:
+    def chunks(self, columns: Columns) -> Iterator[Chunk]:
+        self._check(columns)
+        return super().chunks(columns)
+
+    def pieces(self, columns: Columns, budget: float) -> Iterator[Piece]:
+        self._check(columns)
+        return super().pieces(columns, budget)
+
+    def _check(self, columns: Columns) -> None:
         """Refuses columns that the header does not have, or more than once."""
         names = self.header.names
         if not names:  # of an empty file

@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from neardup.documents.file_formats import Address
 from neardup.documents.lists import ListSource, LostRow, SpooledRows
 from neardup.documents.lost import LostSource
 from neardup.documents.open_files import Limits, shown
-from neardup.documents.remote import Address
 from neardup.errors import InputError, MissingExtraError, StoreError, UnreadableError
 
 if TYPE_CHECKING:

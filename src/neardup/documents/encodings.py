@@ -12,18 +12,9 @@ import codecs
 import re
 from typing import NamedTuple
 
+from neardup.documents.streams import MARKS
 from neardup.errors import SettingsError
 
-# UTF-32 first: its mark begins with that of UTF-16.
-_MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32-le", "UTF-32"),
-    (codecs.BOM_UTF32_BE, "utf-32-be", "UTF-32"),
-    (codecs.BOM_UTF16_LE, "utf-16-le", "UTF-16"),
-    (codecs.BOM_UTF16_BE, "utf-16-be", "UTF-16"),
-    (codecs.BOM_UTF8, "utf-8", "UTF-8"),
-)
-# The width of a character and the place of an ASCII byte in it, for data without a mark.
-_WIDE = (("utf-32-le", 4, 0), ("utf-32-be", 4, 3), ("utf-16-le", 2, 0), ("utf-16-be", 2, 1))
 _ENOUGH = 1 << 16  # bytes that the detector gets
 # Measured on the first 12 to 400 characters of the same texts: a higher limit loses right guesses.
 LEAST_CONFIDENCE = 0.05
@@ -35,21 +26,6 @@ class Decoded(NamedTuple):
     text: str | None
     reason: str | None = None
     encoding: str | None = None
-
-
-def wide_encoding(start: bytes) -> str | None:
-    """UTF-16 or UTF-32, if the first bytes of lines or records show it: by their mark, or because
-    the first two characters are ASCII between zeros. None for all encodings that contain ASCII
-    bytes."""
-    for mark, marked, name in _MARKS:
-        if start.startswith(mark):
-            return marked if name != "UTF-8" else None
-    for encoding, width, place in _WIDE:
-        first = start[: 2 * width]
-        letters = first[place::width]
-        if len(letters) == 2 and 0 not in letters and first.count(0) == len(first) - 2:
-            return encoding
-    return None
 
 
 def probable(data: bytes) -> str | None:
@@ -77,7 +53,7 @@ def canonical(name: str) -> str:
 
 def decoded(data: bytes, encoding: str | None = None) -> Decoded:
     """The text in ``encoding`` if it is set; else by mark, as UTF-8, or as detected."""
-    for mark, marked, name in _MARKS:
+    for mark, marked, name in MARKS:
         if data.startswith(mark) and encoding in (None, marked, name.lower()):
             return _strict(data[len(mark) :], marked, name, len(mark))
     if encoding is not None:

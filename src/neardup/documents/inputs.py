@@ -1,19 +1,21 @@
-"""The inputs of a run and their names: files, addresses and objects, several of them in one run.
+"""The inputs of a run, their names, and the source of each: files, globs, addresses and objects.
 
 Each input has a name: the one that the user wrote, else that of its file. Policies can read it as
 the column ``source`` if a run has several inputs or a named one; a file with values in its own
-column of this name keeps them. Objects in memory (lists, frames, tables, datasets) are recognised
-without importing their libraries.
+column of this name keeps them. The files of one glob are sorted. The name of a file determines its
+format, and the reader of the format is imported when the first such file is opened.
 """
 
 from __future__ import annotations
 
 import functools
+import glob
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -22,111 +24,41 @@ import pyarrow as pa
 from neardup.classes import dataclass
 from neardup.documents.columns import Chunk, Columns, DocumentBatch
 from neardup.documents.extraction.extractor import Extractor
-from neardup.documents.file_formats import CODECS, FORMATS, KINDS, XML
-from neardup.documents.file_paths import apart, key_of, places_of, source_of
-from neardup.documents.open_files import Limits, OpenFiles
-from neardup.documents.remote import WILDCARDS, address_of
-from neardup.documents.source import Reading, Source
-from neardup.errors import InputError
-
-if TYPE_CHECKING:
-    from neardup.documents.lists import ListSource
-    from neardup.documents.memory_tables import TableSource
-
-_ACCEPTED = (
-    "expected paths, a list or an iterator of texts or dicts, rows of a database, a pandas or "
-    "polars frame or series, an Arrow table, a Hugging Face dataset, or anything with "
-    "__arrow_c_stream__"
+from neardup.documents.file_formats import (
+    ARROW,
+    CODECS,
+    CSV,
+    EXPECTED,
+    FORMATS,
+    JSONL,
+    KINDS,
+    PARQUET,
+    SQLITE,
+    WARC,
+    XML,
+    address_of,
+    local_path,
+    named_format,
 )
-_HINTS = {
-    "LazyFrame": "call .collect() first.",
-}
-
-
-def object_source(data: Any) -> ListSource | TableSource:
-    from neardup.documents.lists import ListSource, SpooledRows
-
-    if isinstance(data, list | tuple):
-        return _list_source(data)
-    if _class_of(data) == ("datasets", "IterableDataset"):
-        return ListSource(SpooledRows(data))  # it may be iterable only once
-    if isinstance(data, Iterator) and not hasattr(data, "__arrow_c_stream__"):
-        return ListSource(SpooledRows(_rows(data)))
-    return _table_source(data)
+from neardup.documents.lost import LostSource, locked_folders
+from neardup.documents.open_files import Limits, OpenFiles
+from neardup.documents.remote import LOCK, WILDCARDS, Place, remote_files
+from neardup.documents.source import Reading, Source
+from neardup.documents.streams import WHOLE_JSON, reading_of, unreadable
+from neardup.errors import InputError, UnreadableError
 
 
 def mapping_class(data: Any) -> type[dict[str, Any]] | None:
     """The class of a mapping of inputs by name, which the kept ones come back in. A streaming
     dataset comes back as a list, so those of several splits are in a dict."""
-    if type(data) is dict or _class_of(data) == ("datasets", "IterableDatasetDict"):
+    if type(data) is dict or class_of(data) == ("datasets", "IterableDatasetDict"):
         return dict
-    return type(data) if _class_of(data) == ("datasets", "DatasetDict") else None
+    return type(data) if class_of(data) == ("datasets", "DatasetDict") else None
 
 
-def _class_of(data: Any) -> tuple[str, str]:
+def class_of(data: Any) -> tuple[str, str]:
     """The library and the class of an object, found without importing the library."""
     return type(data).__module__.partition(".")[0], type(data).__name__
-
-
-def _list_source(items: list[Any] | tuple[Any, ...]) -> ListSource:
-    if any(isinstance(item, Path) for item in items):
-        raise InputError(
-            "The list mixes Path objects with other things.",
-            hint="give only Path objects to read files, or only texts.",
-        )
-    from neardup.documents.lists import ListSource
-
-    return ListSource([*_rows(items)] if any(map(_is_row, items)) else items)
-
-
-def _is_row(item: Any) -> bool:
-    return _class_of(item) == ("sqlite3", "Row")
-
-
-def _rows(items: Iterable[Any]) -> Iterator[Any]:
-    """Rows of a database as dicts. A cursor gives tuples, and has their names apart."""
-    described = getattr(items, "description", None) or ()
-    names = [column[0] for column in described]
-    for item in items:
-        if names and type(item) is tuple:
-            yield dict(zip(names, item, strict=True))
-        else:
-            yield dict(item) if _is_row(item) else item
-
-
-def _table_source(data: Any) -> TableSource:
-    from neardup.documents.memory_tables import (
-        arrow_source,
-        dataset_source,
-        pandas_source,
-        polars_source,
-    )
-
-    library, shape = _class_of(data)
-    if (library, shape) == ("pandas", "Series"):
-        table = pandas_source(data.to_frame("text"))
-        return replace(table, pick=lambda keep: data.iloc[np.flatnonzero(keep)], table=_of_series)
-    if (library, shape) == ("polars", "Series"):
-        table = polars_source(data.to_frame("text"))
-        return replace(table, pick=lambda keep: data.filter(keep), table=_of_series)
-    if library == "pandas" and shape == "DataFrame":
-        return pandas_source(data)
-    if library == "polars" and shape == "DataFrame":
-        return polars_source(data)
-    if library == "datasets" and shape == "Dataset":
-        return dataset_source(data)
-    if isinstance(data, pa.RecordBatch):
-        return arrow_source(pa.Table.from_batches([data]), lambda keep: data.filter(pa.array(keep)))
-    if isinstance(data, pa.Table):
-        return arrow_source(data)
-    if hasattr(data, "__arrow_c_stream__") and shape != "Series":
-        return arrow_source(pa.table(data))
-    hint = _HINTS.get(shape, "make it a list or a table.")
-    raise InputError(f"Cannot read a {shape}; {_ACCEPTED}.", hint=hint)
-
-
-def _of_series(kept: Any) -> pa.Table:
-    return pa.table({"text": pa.array(kept.to_list())})
 
 
 SOURCE = "source"
@@ -190,17 +122,25 @@ def _parts(
     item: Any, name: str, reading: Reading, *, named: bool
 ) -> Iterator[tuple[str, Callable[[], Source]]]:
     """A key that is the same for the same file, and a function that opens it."""
-    if isinstance(item, str | Path) and (address := address_of(item)) and address.is_database:
+    address = address_of(item) if isinstance(item, str | Path) else None
+    if address and address.is_database:
         from neardup.documents.database import database_source
 
         yield address.shown, functools.partial(database_source, address, reading.files.limits)
     elif isinstance(item, str | Path):
-        for place in places_of(item):
+        local = local_path(address) if address else item
+        if address and local is None:
+            places: Iterable[Found] = ((place, None) for place in remote_files(address))
+        else:
+            places = _expanded(Path(str(local)))
+        for place in places:
             yield key_of(place[0]), functools.partial(source_of, place, reading)
     elif isinstance(item, list | tuple) and item and all(isinstance(i, Path) for i in item):
         for path in item:
             yield from _parts(path, name, reading, named=named)
     else:
+        from neardup.documents.lists import object_source
+
         source = object_source(item)
         yield f"object {id(source)}", lambda: replace(source, file=name) if named else source
 
@@ -218,40 +158,185 @@ def _rename(entry: _Entry, name: str) -> None:
 def _names(given: Sequence[tuple[str | None, Any]]) -> list[str]:
     """The names that the user wrote; else short names if they are unambiguous, or paths as
     written."""
-    short = [own if own is not None else _short(item) for own, item in given]
-    count = Counter(dict.fromkeys(zip(short, map(_written, given), strict=True)))
-    often = Counter(name for name, _ in count)
-    return [
-        name if own is not None or often[name] == 1 else str(_written((own, item)))
-        for name, (own, item) in zip(short, given, strict=True)
-    ]
+    forms = [(own, own) if own is not None else _forms(item) for own, item in given]
+    often = Counter(short for short, _ in dict.fromkeys(forms))
+    return [short if often[short] == 1 else written for short, written in forms]
 
 
-def _written(named_item: tuple[str | None, Any]) -> str:
-    own, item = named_item
-    if own is not None:
-        return own
+def _forms(item: Any) -> tuple[str, str]:
+    """The name of a file without its format, for a glob the whole of it; and the input as
+    written."""
     if not isinstance(item, str | Path):
-        return "input"
+        return "input", "input"
     address = address_of(item)
-    return address.shown if address else str(item)
-
-
-def _short(item: Any) -> str:
-    """The name of the file without its format; for a glob, the whole of it."""
-    written = _written((None, item))
+    written = address.shown if address else str(item)
     if written == "-":
-        return "stdin"
-    if isinstance(item, str | Path) and (address := address_of(item)) and address.is_database:
-        return address.option("table") or PurePath(address.key).stem or written
+        return "stdin", written
+    if address and address.is_database:
+        return address.option("table") or PurePath(address.key).stem or written, written
     if any(sign in written for sign in WILDCARDS):
-        return written
+        return written, written
     name = PurePath(written).name or written
     for known in (CODECS, (*FORMATS, *KINDS, *XML)):
         stem, dot, suffix = name.rpartition(".")
         if stem and f"{dot}{suffix}".lower() in known:
             name = stem
-    return name
+    return name, written
+
+
+Found: TypeAlias = tuple[Place, UnreadableError | None]
+
+
+def key_of(place: Place) -> str:
+    """A key that is the same for all names of one file."""
+    if isinstance(place, Path) and str(place) != "-":
+        return os.path.realpath(place)
+    return str(place)
+
+
+def source_of(found: Found, reading: Reading) -> Source:
+    """The source of a file. An unreadable file becomes a ``LostSource``; an error of a store stays
+    one."""
+    place, error = found
+    try:
+        if error is None:
+            return _source(place, reading)
+    except UnreadableError as unread:
+        error = unread
+    except OSError as failed:
+        error = unreadable(place, failed)
+    return LostSource(place, "stdin" if str(place) == "-" else place.as_posix(), error)
+
+
+def apart(key: str, source: Source, reading: Reading) -> list[tuple[str, Source]]:
+    """A folder and the feeds and mailboxes in it, which are separate sources; each with its
+    key."""
+    feeds = source.feed_places() if not source.form else ()
+    if not feeds:
+        return [(key, source)]
+    own = [(key, source)] if source.entries else []  # type: ignore[attr-defined]  # of a folder
+    return [*own, *((key_of(feed), source_of((feed, None), reading)) for feed in feeds)]
+
+
+def _there(path: Path) -> bool:
+    try:
+        os.stat(path)
+    except PermissionError:  # in a locked folder: it may exist, and opening it reports the error
+        return True
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _expanded(path: Path) -> Iterator[Found]:
+    name = str(path)
+    if name == "-" or _there(path):
+        yield path, None
+        return
+    if not any(sign in name for sign in "*?["):
+        raise InputError(
+            f"{name} does not exist.", hint=f"check the path; the current folder is {os.getcwd()}."
+        )
+    named = (match for match in glob.glob(name, recursive=True) if os.path.isfile(match))
+    matches = sorted(match for match in named if not os.path.basename(match).startswith(LOCK))
+    locked = locked_folders(name)
+    if not matches and not locked:
+        raise InputError(
+            f"No file matches {name}.", hint="check the pattern; ** goes into sub-folders."
+        )
+    yield from ((Path(match), None) for match in matches)
+    yield from locked
+
+
+def _source(path: Place, reading: Reading) -> Source:
+    if str(path) == "-" or (isinstance(path, Path) and (path.is_fifo() or path.is_char_device())):
+        from neardup.documents.pipe import piped_source
+
+        return piped_source(path, reading)
+    format_, codec = named_format(path)
+    opened = None if path.is_dir() else _READERS.get(format_)
+    if opened and (codec is None or format_ not in (*ARROW, *PARQUET)):
+        return opened(path, codec, reading)
+    from neardup.documents.document_files import document_source
+
+    if source := document_source(path, reading):
+        return source
+    hint = "rename the file if it is one of these, else convert it."
+    if format_ in SQLITE:
+        hint = f"name a table of the database: 'sqlite:///{path}?table=NAME'."
+    raise InputError(f"{path} has an unknown format; {EXPECTED}.", hint=hint)
+
+
+def _jsonl(path: Place, codec: str | None, reading: Reading) -> Source:
+    """Reads the first bytes, so that an unreadable file stops the run before it begins, and one
+    JSON value is read as its elements."""
+    from neardup.documents.jsonl import JsonlSource, is_whole_json
+
+    codec, _ = reading_of(path, codec, reading.files)
+    source = JsonlSource(path, path.as_posix(), codec, files=reading.files)
+    try:
+        with source.stream() as stream:
+            start = stream.read(256)
+        named = ".json" in path.suffixes
+        if not is_whole_json(start, named=named) or "+" in (codec or ""):
+            return source
+        whole = replace(source, codec=f"{codec or ''}+{WHOLE_JSON}")
+        whole.stream().close()
+    except (OSError, EOFError) as error:
+        raise unreadable(path, error) from error
+    return whole
+
+
+def _csv(path: Place, codec: str | None, reading: Reading) -> Source:
+    from neardup.documents.csv import DELIMITERS, CsvSource
+
+    tabs = named_format(path)[0] == ".tsv"
+    codec, encoding = reading_of(path, codec, reading.files, reading.encoding)
+    source = CsvSource(
+        path,
+        path.as_posix(),
+        codec,
+        delimiters="\t" if tabs else DELIMITERS,
+        encoding=encoding,
+        files=reading.files,
+    )
+    _ = source.header  # an unreadable header stops the run before it begins
+    return source
+
+
+def _parquet(path: Place, _codec: str | None, reading: Reading) -> Source:
+    from neardup.documents.parquet import ParquetSource
+
+    source = ParquetSource(path, path.as_posix(), files=reading.files)
+    source.schema()
+    return source
+
+
+def _arrow(path: Place, _codec: str | None, reading: Reading) -> Source:
+    from neardup.documents.arrow import ArrowSource
+
+    form = named_format(path)[0].removeprefix(".")
+    source = ArrowSource(path, path.as_posix(), form, files=reading.files)
+    source.schema()
+    return source
+
+
+def _warc(path: Place, codec: str | None, reading: Reading) -> Source:
+    from neardup.documents.warc import WarcSource
+
+    source = WarcSource(path, path.as_posix(), codec, reading.extractor, files=reading.files)
+    source.check()
+    return source
+
+
+# How a file of many documents is opened; other files and folders are in ``document_files.py``.
+_READERS: dict[str, Callable[[Place, str | None, Reading], Source]] = {
+    **dict.fromkeys(JSONL, _jsonl),
+    **dict.fromkeys(CSV, _csv),
+    **dict.fromkeys(PARQUET, _parquet),
+    **dict.fromkeys(ARROW, _arrow),
+    **dict.fromkeys(WARC, _warc),
+}
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,14 @@ from __future__ import annotations
 import json
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup import _native, schema
 from neardup.classes import dataclass
@@ -128,18 +128,6 @@ def sentence(status: int, byte: int) -> str:
     return _SENTENCES[status].format(byte=byte)
 
 
-def select(
-    chunk: bytes,
-    keep: npt.NDArray[np.bool_],
-    *,
-    start_of_file: bool = False,
-    previous_kept: bool = True,
-) -> Selection:
-    """The kept lines of a chunk byte for byte; a blank line belongs to the document before it."""
-    mask = np.ascontiguousarray(keep).view(np.uint8)
-    return Selection(*_native.select_lines(chunk, mask, start_of_file, previous_kept))
-
-
 def count(chunk: bytes) -> int:
     return int(_native.count_lines(chunk))
 
@@ -206,74 +194,51 @@ class JsonlChunk:
     columns: Columns
 
     def read(self) -> DocumentBatch:
-        return _Parsed(self).batch()
-
-
-class _Parsed:
-    def __init__(self, chunk: JsonlChunk) -> None:
-        self.chunk = chunk
-        self.columns = chunk.columns
-        first = chunk.first_row
-        names = dict.fromkeys((self.columns.text, self.columns.id_name, *self.columns.delivered))
-        data = with_dotted(chunk.data, names)
-        self.scan = scan(data, list(names), start_of_file=first == 1)
-        self.rows = pa.array(np.arange(first, first + len(self.scan.status), dtype=np.int64))
-        self.text = self.scan.fields[self.columns.text]
-        self.id = self.scan.fields[self.columns.id_name]
-
-    def batch(self) -> DocumentBatch:
-        self._check_columns()
-        used = (self.text.types == STRING) & (self.id.types <= NUMBER)
-        lost = ~used & (self.scan.status != BLANK)
-        rejected = [self._rejected(int(i)) for i in np.flatnonzero(lost)]
-        size = len(self.chunk.data)
-        return DocumentBatch(self.chunk.file, self._records(used), rejected, len(used), size)
-
-    @cached_property
-    def ids(self) -> pa.Array:
-        import pyarrow.compute as pc
-
-        ids = self.id.array()
-        if ids.null_count == 0:
-            return ids
-        return pc.coalesce(ids, generated_ids(self.chunk.file, self.rows))
-
-    def _records(self, used: Mask) -> pa.RecordBatch:
-        extra = self.columns.delivered
-        arrays = [self.rows, self.ids, self.text.array()]
-        arrays += [self.scan.fields[name].array() for name in extra]
-        types = dict.fromkeys(extra, pa.large_string())
+        columns, first = self.columns, self.first_row
+        names = dict.fromkeys((columns.text, columns.id_name, *columns.delivered))
+        data = with_dotted(self.data, names)
+        status, position, fields = scan(data, list(names), start_of_file=first == 1)
+        if first == 1:
+            self._check_columns(status, fields)
+        text, id = fields[columns.text], fields[columns.id_name]
+        rows = pa.array(np.arange(first, first + len(status), dtype=np.int64))
+        ids = id.array()
+        if ids.null_count:
+            ids = pc.coalesce(ids, generated_ids(self.file, rows))
+        arrays = [rows, ids, text.array(), *(fields[name].array() for name in columns.delivered)]
+        used = (text.types == STRING) & (id.types <= NUMBER)
         if not used.all():
-            mask = pa.array(used)
-            arrays = [array.filter(mask) for array in arrays]
-        return pa.RecordBatch.from_arrays(arrays, schema=schema.documents(types))
+            arrays = [array.filter(pa.array(used)) for array in arrays]
+        types = dict.fromkeys(columns.delivered, pa.large_string())
+        records = pa.RecordBatch.from_arrays(arrays, schema=schema.documents(types))
+        lost = np.flatnonzero(~used & (status != BLANK)).tolist()
+        rejected = [
+            self._rejected(i, int(status[i]), int(position[i]), text, id, ids[i].as_py())
+            for i in lost
+        ]
+        return DocumentBatch(self.file, records, rejected, len(used), len(self.data))
 
-    def _rejected(self, i: int) -> Rejected:
-        status = int(self.scan.status[i])
-        row = self.chunk.first_row + i
+    def _rejected(
+        self, i: int, status: int, byte: int, text: Field, id: Field, named: str
+    ) -> Rejected:
+        row, id_name = self.first_row + i, self.columns.id_name
         if status != OK:
-            reason = sentence(status, int(self.scan.position[i]))
-            return Rejected(self.chunk.file, row, reason, None)
-        for name, field in ((self.columns.id_name, self.id), (self.columns.text, self.text)):
+            return Rejected(self.file, row, sentence(status, byte), None)
+        for name, field in ((id_name, id), (self.columns.text, text)):
             if field.types[i] == SURROGATE:
-                reason = f"{name} has a lone surrogate at byte {int(self.scan.position[i])}"
-                named = None if field is self.id else self.ids[i].as_py()
-                return Rejected(self.chunk.file, row, reason, named)
-        if self.id.types[i] > NUMBER:
-            kind = KINDS[self.id.types[i]]
-            reason = f"{self.columns.id_name} is {kind}; expected a string or a number"
-            return Rejected(self.chunk.file, row, reason, None)
-        reason = text_reason(self.columns.text, KINDS[self.text.types[i]])
-        return Rejected(self.chunk.file, row, reason, self.ids[i].as_py())
+                reason = f"{name} has a lone surrogate at byte {byte}"
+                return Rejected(self.file, row, reason, None if field is id else named)
+        if id.types[i] > NUMBER:
+            reason = f"{id_name} is {KINDS[id.types[i]]}; expected a string or a number"
+            return Rejected(self.file, row, reason, None)
+        return Rejected(self.file, row, text_reason(self.columns.text, KINDS[text.types[i]]), named)
 
-    def _check_columns(self) -> None:
-        whole = np.flatnonzero(self.scan.status == OK)
-        if self.chunk.first_row > 1 or len(whole) == 0:
-            return
-        missing = [n for n in self.columns.required if not self.scan.fields[n].types.any()]
-        if missing:
-            line = self.chunk.data.split(b"\n", int(whole[0]) + 1)[int(whole[0])]
-            refuse_missing(missing, parsed(line.decode("utf-8-sig")), self.chunk.file)
+    def _check_columns(self, status: Array, fields: Mapping[str, Field]) -> None:
+        whole = np.flatnonzero(status == OK)
+        missing = [n for n in self.columns.required if not fields[n].types.any()]
+        if missing and len(whole):
+            line = self.data.split(b"\n", int(whole[0]) + 1)[int(whole[0])]
+            refuse_missing(missing, parsed(line.decode("utf-8-sig")), self.file)
 
 
 def text_reason(name: str, kind: str) -> str:
@@ -289,11 +254,8 @@ class JsonlSource(BlockSource):
     def whole(self, stream: IO[bytes], size: int) -> Iterator[bytes]:
         return whole_lines(stream, size, self.files.limits)
 
-    def count(self, data: bytes) -> int:
-        return count(data)
-
-    def starts(self, data: bytes) -> Array:
-        return _native.line_starts(data)
+    count = staticmethod(count)
+    starts = staticmethod(_native.line_starts)
 
     def chunk(self, data: bytes, first_row: int, columns: Columns) -> Chunk:
         return JsonlChunk(self.file, data, first_row, columns)
@@ -305,7 +267,9 @@ class JsonlSource(BlockSource):
         return JsonlChunk(self.file, data, first_row, columns)
 
     def select(self, data: bytes, keep: Mask, row: int, *, last_kept: bool) -> Selection:
-        return select(data, keep, start_of_file=row == 1, previous_kept=last_kept)
+        """The kept lines byte for byte; a blank line belongs to the document before it."""
+        mask = np.ascontiguousarray(keep).view(np.uint8)
+        return Selection(*_native.select_lines(data, mask, row == 1, last_kept))
 
     def texts_in(
         self, data: bytes, first_row: int, rows: list[int], columns: Columns

@@ -7,10 +7,8 @@ are open at the same time.
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
-from pathlib import Path, PurePath
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,21 +22,21 @@ from neardup.documents.source import Source, Write
 from neardup.errors import ChangedError, InputError
 
 
-def outputs_of(
+def groups_of(
     sources: Sequence[Source], name: str = "kept", *, one_file: bool = False
-) -> dict[str, str]:
-    """What is written for each source, by the name of the source: if there are several files, a
-    file of the same name in a folder; else one output for all sources of a format."""
+) -> dict[str, list[Any]]:
+    """The outputs that will be written, with their sources: if there are several files, a file of
+    the same name in a folder for each; else one output for all sources of a format."""
     files = [] if one_file else [source for source in sources if source.is_file]
     folders = any(not source.form for source in sources)
     place = f"{name}.files" if folders else name  # kept files of a folder are in ``kept``
     labels = labels_of([source.file for source in files]) if len(files) > 1 else {}
-    return {
-        source.file: f"{place}/{_own_name(source, labels[source.file])}"
-        if source.file in labels
-        else source.kept_name(name)
-        for source in readable(sources)
-    }
+    groups: dict[str, list[Any]] = {}
+    for source in readable(sources):
+        label = labels.get(source.file)
+        own = source.kept_name(name) if label is None else f"{place}/{_own_name(source, label)}"
+        groups.setdefault(own, []).append(source)
+    return groups
 
 
 def _own_name(source: Source, label: str) -> str:
@@ -47,17 +45,6 @@ def _own_name(source: Source, label: str) -> str:
     parts = (label.partition("?")[0] if web else label).split("/")
     name = "/".join(part for part in parts if part not in ("", ".", ".."))
     return name if is_known(Path(name)) else source.kept_name(name)
-
-
-def groups_of(
-    sources: Sequence[Source], name: str = "kept", *, one_file: bool = False
-) -> dict[str, list[Any]]:
-    """The files that will be written, with their sources."""
-    groups: dict[str, list[Any]] = {}
-    outputs = outputs_of(sources, name, one_file=one_file)
-    for source in readable(sources):
-        groups.setdefault(outputs[source.file], []).append(source)
-    return groups
 
 
 def readable(sources: Sequence[Source]) -> list[Source]:
@@ -70,37 +57,13 @@ def names_of(groups: dict[str, list[Any]]) -> list[str]:
     return [*groups, *map(list_name, folders)]
 
 
-def write_groups(
-    sources: Sequence[Source],
-    keep: Mask,
-    limit: int | None,
-    folder: Path,
-    groups: Mapping[str, list[Any]],
-) -> None:
-    """Writes all outputs into the folder, or none of them."""
-    output = {source.file: name for name, some in groups.items() for source in some}
-    apart = {name: folder / name for name in groups if "/" in name}
-    with ExitStack() as stack:
-        writers = {
-            name: stack.enter_context(some[0].writer(some, folder / name))
-            for name, some in groups.items()
-            if name not in apart
-        } | {name: _alone(path) for name, path in apart.items()}
-        try:
-            write_all(sources, keep, limit, lambda source: writers[output[source.file]])
-        except BaseException:
-            for place in {PurePath(name).parts[0] for name in apart}:
-                shutil.rmtree(folder / place, ignore_errors=True)
-            raise
-
-
-def _alone(path: Path) -> Write:
+def alone(path: Path) -> Write:
     """Opens the output for its one source only: there may be more files than can be open."""
 
     def write(source: Any, keep: Mask) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with source.writer([source], path) as alone:
-            return int(alone(source, keep))
+        with source.writer([source], path) as own:
+            return int(own(source, keep))
 
     return write
 
@@ -108,7 +71,7 @@ def _alone(path: Path) -> Write:
 def write_all(
     sources: Sequence[Source], keep: Mask, limit: int | None, writer_of: Callable[[Source], Write]
 ) -> None:
-    position = 0
+    keep, position = as_mask(keep), 0
     for source in sources:
         if source.is_lost:
             position += 1

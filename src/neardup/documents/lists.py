@@ -4,6 +4,9 @@ Kept items are the original objects. If they are written, a text becomes ``{"tex
 can be read only once are spooled to disk. Each is pickled separately, so a row that is read back
 equals the original, whatever its types, and a slice needs only the memory of its rows. Only the
 process that made the spool reads it, and the file is deleted with the sequence.
+
+``object_source`` recognises all objects in memory (lists, frames, tables, datasets) without
+importing their libraries.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
+import numpy as np
 import pyarrow as pa
 
 from neardup.documents.columns import (
@@ -34,9 +38,20 @@ from neardup.documents.columns import (
     text_column,
     unknown_column,
 )
+from neardup.documents.inputs import class_of
 from neardup.documents.jsonl import value_at
-from neardup.documents.memory_tables import CHUNK_ROWS, MemorySource, TableChunk
+from neardup.documents.memory_tables import (
+    CHUNK_ROWS,
+    MemorySource,
+    TableChunk,
+    TableSource,
+    arrow_source,
+    dataset_source,
+    pandas_source,
+    polars_source,
+)
 from neardup.documents.source import LineWriter
+from neardup.errors import InputError
 
 
 class LostRow(NamedTuple):
@@ -213,3 +228,75 @@ class SpooledRows(Sequence[Any]):
             file.seek(self._starts[start])
             for _ in range(start, stop):
                 yield pickle.load(file)
+
+
+_ACCEPTED = (
+    "expected paths, a list or an iterator of texts or dicts, rows of a database, a pandas or "
+    "polars frame or series, an Arrow table, a Hugging Face dataset, or anything with "
+    "__arrow_c_stream__"
+)
+_HINTS = {
+    "LazyFrame": "call .collect() first.",
+}
+
+
+def object_source(data: Any) -> ListSource | TableSource:
+    if isinstance(data, list | tuple):
+        return _list_source(data)
+    if class_of(data) == ("datasets", "IterableDataset"):
+        return ListSource(SpooledRows(data))  # it may be iterable only once
+    if isinstance(data, Iterator) and not hasattr(data, "__arrow_c_stream__"):
+        return ListSource(SpooledRows(_rows(data)))
+    return _table_source(data)
+
+
+def _list_source(items: list[Any] | tuple[Any, ...]) -> ListSource:
+    if any(isinstance(item, Path) for item in items):
+        raise InputError(
+            "The list mixes Path objects with other things.",
+            hint="give only Path objects to read files, or only texts.",
+        )
+    return ListSource([*_rows(items)] if any(map(_is_row, items)) else items)
+
+
+def _is_row(item: Any) -> bool:
+    return class_of(item) == ("sqlite3", "Row")
+
+
+def _rows(items: Iterable[Any]) -> Iterator[Any]:
+    """Rows of a database as dicts. A cursor gives tuples, and has their names apart."""
+    described = getattr(items, "description", None) or ()
+    names = [column[0] for column in described]
+    for item in items:
+        if names and type(item) is tuple:
+            yield dict(zip(names, item, strict=True))
+        else:
+            yield dict(item) if _is_row(item) else item
+
+
+def _table_source(data: Any) -> TableSource:
+    library, shape = class_of(data)
+    if (library, shape) == ("pandas", "Series"):
+        table = pandas_source(data.to_frame("text"))
+        return replace(table, pick=lambda keep: data.iloc[np.flatnonzero(keep)], table=_of_series)
+    if (library, shape) == ("polars", "Series"):
+        table = polars_source(data.to_frame("text"))
+        return replace(table, pick=lambda keep: data.filter(keep), table=_of_series)
+    if library == "pandas" and shape == "DataFrame":
+        return pandas_source(data)
+    if library == "polars" and shape == "DataFrame":
+        return polars_source(data)
+    if library == "datasets" and shape == "Dataset":
+        return dataset_source(data)
+    if isinstance(data, pa.RecordBatch):
+        return arrow_source(pa.Table.from_batches([data]), lambda keep: data.filter(pa.array(keep)))
+    if isinstance(data, pa.Table):
+        return arrow_source(data)
+    if hasattr(data, "__arrow_c_stream__") and shape != "Series":
+        return arrow_source(pa.table(data))
+    hint = _HINTS.get(shape, "make it a list or a table.")
+    raise InputError(f"Cannot read a {shape}; {_ACCEPTED}.", hint=hint)
+
+
+def _of_series(kept: Any) -> pa.Table:
+    return pa.table({"text": pa.array(kept.to_list())})

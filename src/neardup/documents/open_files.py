@@ -105,11 +105,6 @@ class TooLong(bytes):
         return block
 
 
-def block_size(block: bytes) -> int:
-    """The bytes of the file that a block stands for."""
-    return block.size if isinstance(block, TooLong) else len(block)
-
-
 MOST_OPEN = 128
 BUFFER_BYTES = 1 << 20
 LINE_BYTES = 1 << 16  # in which the end of a line is looked for
@@ -150,7 +145,9 @@ class OpenFiles:
         with suppress(OSError):  # it is gone, which opening it reports
             if known is not None and os.path.samestat(os.stat(path), known.status):
                 return known
-        descriptor = _Descriptor(path)
+        file = path.open("rb", buffering=0)
+        descriptor = _Descriptor(file.fileno(), os.fstat(file.fileno()))
+        weakref.finalize(descriptor, file.close)
         with _LOCK:
             if known is not None or len(_HELD) < MOST_OPEN:
                 self._open[path] = descriptor
@@ -158,33 +155,26 @@ class OpenFiles:
         return descriptor
 
 
+@dataclass(frozen=True, eq=False)
 class _Descriptor:
     """An open file, which is closed when no reading and no ``OpenFiles`` refers to it."""
 
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("rb", buffering=0)
-        self.number = self._file.fileno()
-        self.status = os.fstat(self.number)
-
-    def __del__(self) -> None:
-        if hasattr(self, "_file"):
-            self._file.close()
+    number: int
+    status: os.stat_result
 
 
 _HELD: weakref.WeakSet[_Descriptor] = weakref.WeakSet()
 _LOCK = threading.Lock()
 
 
-class _Reading(io.RawIOBase):
+class _Reading(io.FileIO):
+    """Reads an open file from a position of its own: that of the descriptor is never used."""
+
+    read = io.RawIOBase.read  # type: ignore[assignment]  # calls ``readinto``
+
     def __init__(self, descriptor: _Descriptor) -> None:
-        self._descriptor: _Descriptor | None = descriptor
-        self._number, self._at = descriptor.number, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
+        super().__init__(descriptor.number, closefd=False)
+        self._descriptor, self._at = descriptor, 0
 
     def tell(self) -> int:
         return self._at
@@ -195,30 +185,22 @@ class _Reading(io.RawIOBase):
         return self._at
 
     def readinto(self, buffer: Any) -> int:
-        count = os.preadv(self._open_number(), [buffer], self._at)
+        count = os.preadv(self.fileno(), [buffer], self._at)
         self._at += count
         return count
 
     def readall(self) -> bytes:
         """Reads in one piece, while the inherited method reads a few kilobytes at a time."""
         parts = []
-        while part := os.pread(self._open_number(), max(1, self._size() - self._at), self._at):
+        while part := os.pread(self.fileno(), max(1, self._size() - self._at), self._at):
             parts.append(part)
             self._at += len(part)
         return b"".join(parts)
 
-    def line_end(self, place: int) -> int:
-        """The place behind the line at ``place``; ``place`` itself if no line ends soon."""
-        return place + os.pread(self._open_number(), LINE_BYTES, place).find(b"\n") + 1
+    def up_to_line_end(self, place: int, size: int) -> int:
+        """The bytes from ``place`` to the first line end after ``size`` of them; ``size`` itself if
+        no line ends soon."""
+        return size + os.pread(self.fileno(), LINE_BYTES, place + size).find(b"\n") + 1
 
     def _size(self) -> int:
-        return os.fstat(self._open_number()).st_size
-
-    def _open_number(self) -> int:
-        if self._descriptor is None:
-            raise ValueError("I/O operation on closed file.")
-        return self._number
-
-    def close(self) -> None:
-        self._descriptor = None
-        super().close()
+        return os.fstat(self.fileno()).st_size

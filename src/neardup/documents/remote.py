@@ -3,12 +3,6 @@
 No file is copied to this machine: a source reads a remote file like a local one, as often as it
 needs (docs/decisions/0010-remote-files.md). If a file has changed when it is opened again, or a
 store fails, the run stops, because that is no fault of a document.
-
-The address of a file is ``s3://bucket/key``, ``gs://…``, ``hdfs://…``, or any other that pyarrow.fs
-supports. A key is used as written, as in the tools of the stores: ``%20`` and ``#`` have no special
-meaning. Options of the store follow a last ``?``
-(``?region=eu-west-1&endpoint_override=host:port&scheme=http``); a ``?`` that no ``name=``
-follows is a wildcard. Passwords and keys in an address are used but never shown.
 """
 
 from __future__ import annotations
@@ -22,101 +16,16 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
 from typing import IO, Any, NamedTuple, TypeAlias, cast
-from urllib.parse import parse_qsl, unquote, urlencode
+from urllib.parse import parse_qsl, unquote
 
 from neardup.classes import dataclass
+from neardup.documents.file_formats import S3_OPTIONS, Address
 from neardup.errors import ChangedError, InputError, StoreError
 
 CONNECT_SECONDS, REQUEST_SECONDS, ATTEMPTS = 10, 60, 4
 GCS_SECONDS = 30  # pyarrow would try for 15 minutes
-_S3_OPTIONS = ("region", "scheme", "endpoint_override")
-_SHOWN_OPTIONS = (*_S3_OPTIONS, "project_id", "blob_storage_authority", "dfs_storage_authority")
-# pathlib collapses two slashes into one.
-_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(/+)([^/]*)/*(.*)", re.DOTALL)
-_OPTIONS = re.compile(r"(.*)\?(\w+=[^?]*)", re.DOTALL)
 LOCK = "~$"  # Word begins so the name of a file that says who has a document open
 HIDDEN = (".", LOCK)
-DATABASES = ("sqlite", "postgresql", "postgres")
-_QUERY = re.compile(r"(?:^|&)query=", re.DOTALL)
-
-
-class Address(NamedTuple):
-    scheme: str
-    login: str  # before the @
-    host: str  # bucket, container or server
-    key: str
-    options: str
-
-    @property
-    def shown(self) -> str:
-        """The address for people, ids and tables, without secrets and options."""
-        name, _, _ = self.login.partition(":")
-        user = f"{name}@" if name and self.scheme not in ("s3", "gs", "gcs") else ""
-        wanted = ((name, self.option(name)) for name in ("table", "query") if self.is_database)
-        named = "".join(f"?{name}={value}" for name, value in wanted if value)
-        return f"{self.scheme}://{user}{self.host}/{self.key}{named}"
-
-    @property
-    def is_database(self) -> bool:
-        return self.scheme in DATABASES
-
-    def option(self, name: str) -> str | None:
-        """An option of a database as written. A query goes on to the end, ``&`` and all."""
-        before, *query = _QUERY.split(self.options, maxsplit=1)
-        if name == "query":
-            return query[0] if query else None
-        parts = (part.partition("=") for part in before.split("&"))
-        return next((value for key, _, value in parts if key == name), None)
-
-    @property
-    def rest(self) -> str:
-        """The options of a database that are for its own library."""
-        parts = _QUERY.split(self.options, maxsplit=1)[0].split("&")
-        return "&".join(part for part in parts if not part.startswith("table="))
-
-    @property
-    def again(self) -> str:
-        """The address that opens it again, as far as that may be written down."""
-        kept = [(name, value) for name, value in parse_qsl(self.options) if name in _SHOWN_OPTIONS]
-        kept = [] if self.is_database else kept
-        return self.shown + ("?" + urlencode(kept, safe=":/") if kept else "")
-
-
-def address_of(written: object) -> Address | None:
-    """The address of a store; None for a path on this machine."""
-    match = _ADDRESS.fullmatch(str(written))
-    # One slash was two, unless that is how a relative path begins.
-    if not match or (len(match[2]) == 1 and os.path.lexists(f"{match[1]}:")):
-        return None
-    scheme, slashes, authority, key = match[1].lower(), match[2], match[3], match[4]
-    if scheme in DATABASES:
-        return _database(scheme, str(written)[len(scheme) + 1 :])
-    if len(slashes) > 2:  # no server is named
-        authority, key = "", f"{authority}/{key}" if key else authority
-    options = _OPTIONS.fullmatch(key)
-    key, options_written = (options[1], options[2]) if options else (key, "")
-    login, _, host = authority.rpartition("@")
-    return Address(scheme, login, host, key, options_written)
-
-
-def _database(scheme: str, written: str) -> Address:
-    """``sqlite:///news.db`` names a file here; a fourth slash begins an absolute path."""
-    place, _, options = written.partition("?")
-    if scheme == "sqlite":
-        return Address(scheme, "", "", re.sub("^/{1,3}", "", place), options)
-    authority, _, key = place.lstrip("/").partition("/")
-    login, _, host = authority.rpartition("@")
-    return Address(scheme, login, host, key, options)
-
-
-def local_path(address: Address) -> str | None:
-    """``file:///a%20b`` → ``/a b``; None for other addresses."""
-    if address.scheme != "file":
-        return None
-    key = address.key + (f"?{address.options}" if address.options else "")
-    # Path("file:///a/b") has lost two slashes: what then looks like a server begins the path.
-    top = "" if address.host in ("", "localhost") else f"/{address.host}"
-    return unquote(f"{top}/{key}")
 
 
 class Store(NamedTuple):
@@ -159,8 +68,8 @@ def _s3(address: Address) -> Any:
 
     options: dict[str, Any] = dict(parse_qsl(address.options))
     for name in options:
-        if name not in _S3_OPTIONS:
-            raise ValueError(f"option {name!r} is unknown; expected {', '.join(_S3_OPTIONS)}")
+        if name not in S3_OPTIONS:
+            raise ValueError(f"option {name!r} is unknown; expected {', '.join(S3_OPTIONS)}")
     if address.login:
         options["access_key"], _, options["secret_key"] = map(unquote, address.login.partition(":"))
     options = _s3_endpoint() | options

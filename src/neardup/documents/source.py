@@ -191,21 +191,18 @@ class LineWriter:
         self._stream = stream
         self.started = False
         self._open_line = False
-        self._new_file = True
+        self.new_file = True  # the next bytes are the first of another file
 
     def write(self, data: bytes) -> None:
         if not data:
             return
-        if self.started and self._new_file:
+        if self.started and self.new_file:
             data = data.removeprefix(b"\xef\xbb\xbf")
         if self._open_line:
             self._stream.write(b"\n")
         self._stream.write(data)
         self._open_line = not data.endswith(b"\n")
-        self.started, self._new_file = True, False
-
-    def end_file(self) -> None:
-        self._new_file = True
+        self.started, self.new_file = True, False
 
 
 T = TypeVar("T")

@@ -22,7 +22,6 @@ from typing import IO, Any, cast
 
 import pyarrow as pa
 
-from neardup.documents.encodings import wide_encoding
 from neardup.documents.open_files import LINE_BYTES, Limits, OpenFiles, TooLong, shown
 from neardup.documents.remote import Place
 from neardup.errors import InputError, UnreadableError
@@ -33,8 +32,16 @@ _PIECE = 1 << 14
 _WRITTEN = 1 << 18  # bytes at a time
 _SKIPPED = 1 << 20  # bytes of a line above the limit that are read at a time
 NO_LIMITS = Limits(sys.maxsize, sys.maxsize, sys.maxsize)
-
-
+# UTF-32 first: its mark begins with that of UTF-16.
+MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32-le", "UTF-32"),
+    (codecs.BOM_UTF32_BE, "utf-32-be", "UTF-32"),
+    (codecs.BOM_UTF16_LE, "utf-16-le", "UTF-16"),
+    (codecs.BOM_UTF16_BE, "utf-16-be", "UTF-16"),
+    (codecs.BOM_UTF8, "utf-8", "UTF-8"),
+)
+# The width of a character and the place of an ASCII byte in it, for data without a mark.
+_WIDE = (("utf-32-le", 4, 0), ("utf-32-be", 4, 3), ("utf-16-le", 2, 0), ("utf-16-be", 2, 1))
 WHOLE_JSON = "json"  # in place of an encoding: one JSON value whose elements are read as lines
 MOST_JSON = 1 << 30  # bytes of such a file, which is parsed in memory
 
@@ -51,11 +58,12 @@ def wide_of(codec: str | None) -> str | None:
 
 def open_binary(path: Place, codec: str | None, files: OpenFiles | None = None) -> IO[bytes]:
     """A buffered stream of the decompressed bytes, with UTF-16 and UTF-32 converted to UTF-8."""
-    packing = packing_of(codec)
     files = files or OpenFiles()
     try:
         stream = files.stream(path)
-        if packing is not None:
+        if codec is None:
+            return stream
+        if packing := packing_of(codec):
             packed_size = path.stat().st_size
             stream = unpacked(_unpacking(stream, packing), files.limits, packed_size)
     except OSError as error:
@@ -86,6 +94,21 @@ def reading_of(
         )
     wide = wide or encoding
     return (f"{codec or ''}+{wide}" if wide else codec), None
+
+
+def wide_encoding(start: bytes) -> str | None:
+    """UTF-16 or UTF-32, if the first bytes of lines or records show it: by their mark, or because
+    the first two characters are ASCII between zeros. None for all encodings that contain ASCII
+    bytes."""
+    for mark, marked, name in MARKS:
+        if start.startswith(mark):
+            return marked if name != "UTF-8" else None
+    for encoding, width, place in _WIDE:
+        first = start[: 2 * width]
+        letters = first[place::width]
+        if len(letters) == 2 and 0 not in letters and first.count(0) == len(first) - 2:
+            return encoding
+    return None
 
 
 def transcoded(stream: IO[bytes], codec: str | None) -> IO[bytes]:
@@ -297,18 +320,12 @@ def whole_lines(
     """Chunks of about ``size`` bytes that end where a line ends. A line that is incomplete because
     of a fault is left out; one above the limit is a chunk of its own, without its content."""
     size = min(size, limits.document)
-    while block := stream.read(_up_to_line_end(stream, size, limits)):
+    # A plain file shows where a line ends, so that a block need not be completed, which copies it.
+    look_ahead = getattr(getattr(stream, "raw", None), "up_to_line_end", None)
+    if size + LINE_BYTES > limits.document:  # such a block could hold a line above the limit
+        look_ahead = None
+    while block := stream.read(look_ahead(stream.tell(), size) if look_ahead else size):
         yield from whole_block(block, stream, limits)
-
-
-def _up_to_line_end(stream: IO[bytes], size: int, limits: Limits) -> int:
-    """The bytes to read for a block that ends where a line ends, so that it need not be completed,
-    which copies it. Only a plain file can look ahead, and no line of it may be above the limit."""
-    line_end = getattr(getattr(stream, "raw", None), "line_end", None)
-    if line_end is None or size + LINE_BYTES > limits.document:
-        return size
-    place = stream.tell()
-    return int(line_end(place + size)) - place
 
 
 def whole_block(block: bytes, stream: IO[bytes], limits: Limits) -> Iterator[bytes]:

@@ -23,7 +23,8 @@ from neardup.decisions.order import Undated, rank_of_all
 from neardup.documents.clashes import Shared
 from neardup.documents.collection import Collection
 from neardup.documents.columns import OURS
-from neardup.documents.remote import Place, address_of
+from neardup.documents.file_formats import address_of
+from neardup.documents.remote import Place
 from neardup.engines.batch.batch_run import find_kinds, run
 from neardup.engines.batch.intake import counts_while_reading
 from neardup.engines.batch.journal import Journal

@@ -178,25 +178,31 @@ def annotated_source(source: Any, added: Added) -> Source:
     }
     if isinstance(source, LostSource):
         return source
-    given = [field.name for field in dataclasses.fields(source) if field.init]
-    fields = {name: getattr(source, name) for name in given}
-    twin: Source = twins[type(source)](**fields, added=added)
+    twin: Source = twins[type(source)](**_fields(source, type(source)), added=added)
     return twin
+
+
+def _fields(source: Any, cls: Any) -> dict[str, Any]:
+    return {
+        field.name: getattr(source, field.name) for field in dataclasses.fields(cls) if field.init
+    }
 
 
 @dataclass
 class _Lines(JsonlSource):
     added: Added = dataclasses.field(kw_only=True)
 
-    def written(self, selection: Selection, keep: Mask, position: int) -> bytes:
-        objects = self.added.of_selection(selection, keep, position)
-        return annotated_lines(selection.data, objects, start_of_file=position == 0)
+    def selections(self, keep: Mask) -> Iterator[tuple[int, Selection]]:
+        for position, selection in super().selections(keep):
+            objects = self.added.of_selection(selection, keep, position)
+            data = annotated_lines(selection.data, objects, start_of_file=position == 0)
+            yield position, selection._replace(data=data)
 
     def kept(self, keep: Mask) -> tuple[pa.Table, int]:
         """As a table, without rejected lines: they need not be objects."""
         start = self.added.start(keep)
         accepted = keep & self.added.accepted(start, len(keep))
-        table, documents = super().kept(accepted)
+        table, documents = JsonlSource(**_fields(self, JsonlSource)).kept(accepted)
         rows = self.added.rows(start, documents).filter(pa.array(accepted[:documents]))
         return with_columns(table, rows), documents
 
@@ -205,13 +211,18 @@ class _Lines(JsonlSource):
 class _Records(CsvSource):
     added: Added = dataclasses.field(kw_only=True)
 
-    def written_head(self) -> bytes:
-        return self._with_fields(self.head, self.added.names)
+    def copy(self, keep: Mask, out: LineWriter) -> int:
+        if not out.started:
+            out.write(self._with_fields(self.head, self.added.names))
+        return super().copy(keep, out)
 
-    def written(self, selection: Selection, keep: Mask, position: int) -> bytes:
-        data = selection.data
+    def selections(self, keep: Mask) -> Iterator[tuple[int, Selection]]:
+        for position, selection in super().selections(keep):
+            objects = self.added.of_selection(selection, keep, position)
+            yield position, selection._replace(data=self._annotated(selection.data, objects))
+
+    def _annotated(self, data: bytes, objects: Sequence[dict[str, Any] | None]) -> bytes:
         starts = csv.scan(data, self.header.delimiter).starts.tolist()
-        objects = self.added.of_selection(selection, keep, position)
         records = [data[i:j] for i, j in itertools.pairwise([*starts, len(data)])]
         lines = [
             record if fields is None else self._with_fields(record, list(fields.values()))
@@ -221,7 +232,7 @@ class _Records(CsvSource):
 
     def kept(self, keep: Mask) -> tuple[pa.Table, int]:
         start = self.added.start(keep)
-        table, documents = super().kept(keep)
+        table, documents = CsvSource(**_fields(self, CsvSource)).kept(keep)
         return with_columns(table, self.added.rows(start, len(table))), documents
 
     def _with_fields(self, record: bytes, values: Sequence[Any]) -> bytes:

@@ -27,11 +27,12 @@ from neardup.artefacts.artefact import Artefact, Artefacts
 from neardup.artefacts.calibration import Calibration, load_calibration
 from neardup.documents.collection import Collection, collect_inputs
 from neardup.documents.extraction.extractor import Extraction
+from neardup.documents.file_formats import address_of
 from neardup.documents.inputs import mapping_class
-from neardup.documents.kept import outputs_of
+from neardup.documents.kept import groups_of
 from neardup.documents.lost import damaged_kept
 from neardup.documents.open_files import Limits
-from neardup.documents.remote import Place, address_of
+from neardup.documents.remote import Place
 from neardup.documents.streams import digesting, writing
 from neardup.draft import Draft, refuse_filled
 from neardup.errors import (
@@ -231,7 +232,9 @@ def _written_kept(result: Result, folder: Path) -> dict[str, Any]:
     files = collection.write_kept(result.keep_mask(), folder, one_file=one_file)
     named: dict[str, Any] = {}
     if "shared_ids" in result.info:
-        named[KEPT_OF] = outputs_of(collection.sources, one_file=one_file)
+        groups = groups_of(collection.sources, one_file=one_file)
+        output = {source.file: name for name, some in groups.items() for source in some}
+        named[KEPT_OF] = {file: output[file] for file in collection.files if file in output}
     named |= {"kept_damage": damage} if (damage := collection.damage()) else {}
     return {"kept_files": [path.relative_to(folder).as_posix() for path in files], **named}
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from neardup.documents.remote import address_of
+from neardup.documents.file_formats import address_of
 from neardup.draft import settle
 from neardup.errors import InputError
 from neardup.runs.checksums import CHECKSUMS, Checksums, damaged

@@ -6,6 +6,8 @@ slot would be the largest part of the memory of a run (``native/features/slot_co
 
 from __future__ import annotations
 
+import mmap
+import sys
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -18,6 +20,7 @@ MOST_COUNT = (1 << 16) - 1
 _LOW = 255  # where a byte ends; the hash table has the rest
 _FEWEST_PLACES = 1 << 10
 _BLOCK = 1 << 22  # slots that are unpacked at a time
+_LARGE = 1 << 22  # bytes from which large pages are worth their time
 
 Counts = npt.NDArray[np.uint16]
 
@@ -31,10 +34,7 @@ class SlotCounts:
 
     @classmethod
     def empty(cls, slots: int) -> SlotCounts:
-        # np.zeros would map small pages, and each would fault when its first slot is counted.
-        low = np.empty(slots, np.uint8)
-        low.fill(0)
-        return cls(low, np.zeros(_FEWEST_PLACES, np.uint64))
+        return cls(_read_at_random(slots), np.zeros(_FEWEST_PLACES, np.uint64))
 
     @classmethod
     def of(cls, counts: Counts) -> SlotCounts:
@@ -89,3 +89,12 @@ class SlotCounts:
 
     def unpacked(self) -> Counts:
         return np.concatenate(list(self.blocks()))
+
+
+def _read_at_random(size: int) -> npt.NDArray[np.uint8]:
+    """Zeros. With small pages, address translation would take as long as counting does."""
+    if size < _LARGE or sys.platform != "linux":
+        return np.zeros(size, np.uint8)
+    room = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    room.madvise(mmap.MADV_HUGEPAGE)
+    return np.frombuffer(room, np.uint8)

@@ -52,6 +52,9 @@ class Main(Commands):
         OWN_PROCESS[:] = [True] if args is None else []
         if OWN_PROCESS:  # imports fill memory with what stays; collecting there costs 7 % of a run
             gc.set_threshold(GC_OBJECTS)
+            # Evidence is read in order, so large pages save nothing, and a virtual machine may
+            # have to ask its host for them: 2 s for 400 MB. NumPy reads this when it is imported.
+            os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
             end_on_sigterm()
         if "_NEARDUP_COMPLETE" in os.environ:
             import neardup.cli.completion  # noqa: F401

@@ -51,21 +51,33 @@ struct Columns {
     }
 };
 
-// A text that is on the same side of several pairs in a row is cut once.
-class Cut {
+// The texts of a pair; one that is in several pairs in a row, on either side, is cut once.
+class CutPair {
   public:
-    Cut(const uint8_t *values, const int64_t *offsets) : values_(values), offsets_(offsets) {}
-    CutText &operator()(neardup::Aligner &aligner, int64_t id) {
-        if (id != id_) aligner.cut(values_ + offsets_[id], static_cast<size_t>(offsets_[id + 1] - offsets_[id]), text_);
-        id_ = id;
-        return text_;
+    CutPair(const uint8_t *values, const int64_t *offsets) : values_(values), offsets_(offsets) {}
+    void read(neardup::Aligner &aligner, int64_t a, int64_t b) {
+        if (a == ids_[1] || b == ids_[0]) {
+            std::swap(texts_[0], texts_[1]);
+            std::swap(ids_[0], ids_[1]);
+        }
+        read(aligner, a, 0);
+        read(aligner, b, 1);
     }
+    CutText &a() { return texts_[0]; }
+    CutText &b() { return texts_[1]; }
 
   private:
+    void read(neardup::Aligner &aligner, int64_t id, int side) {
+        if (id == ids_[side]) return;
+        const auto size = static_cast<size_t>(offsets_[id + 1] - offsets_[id]);
+        aligner.cut(values_ + offsets_[id], size, texts_[side]);
+        ids_[side] = id;
+    }
+
     const uint8_t *values_;
     const int64_t *offsets_;
-    int64_t id_ = -1;
-    CutText text_;
+    int64_t ids_[2] = {-1, -1};
+    CutText texts_[2];
 };
 
 auto align_pairs(In<uint8_t> values, Ids offsets, Ids left, Ids right, const neardup::TextOptions &options,
@@ -75,10 +87,11 @@ auto align_pairs(In<uint8_t> values, Ids offsets, Ids left, Ids right, const nea
     {
         nb::gil_scoped_release release;
         neardup::Aligner aligner(options, map, numbers, by_chance);
-        Cut first(values.data(), offsets.data()), second(values.data(), offsets.data());
+        CutPair pair(values.data(), offsets.data());
         std::vector<Passage> passages;
         for (size_t i = 0; i < left.shape(0); ++i) {
-            CutText &a = first(aligner, left.data()[i]), &b = second(aligner, right.data()[i]);
+            pair.read(aligner, left.data()[i], right.data()[i]);
+            CutText &a = pair.a(), &b = pair.b();
             passages.clear();
             columns.whole.push_back(aligner.align(a, b, passages));
             columns.words_a.push_back(static_cast<int64_t>(a.words.size()));
@@ -116,10 +129,11 @@ auto measure_pairs(In<uint8_t> values, Ids offsets, Ids left, Ids right, const n
     {
         nb::gil_scoped_release release;
         neardup::Aligner aligner(options, map, numbers, false);
-        Cut first(values.data(), offsets.data()), second(values.data(), offsets.data());
+        CutPair pair(values.data(), offsets.data());
         std::vector<Passage> passages;
         for (size_t i = 0; i < left.shape(0); ++i) {
-            CutText &a = first(aligner, left.data()[i]), &b = second(aligner, right.data()[i]);
+            pair.read(aligner, left.data()[i], right.data()[i]);
+            CutText &a = pair.a(), &b = pair.b();
             passages.clear();
             aligner.align(a, b, passages);
             columns.add(a, b, neardup::measure_differences(a, b, passages));

@@ -32,7 +32,9 @@ size_t common_bytes(std::string_view a, std::string_view b) {
     const size_t words = (a.size() + 63) / 64;
     uint64_t row[most];
     std::fill_n(row, words, ~uint64_t{0});
-    static thread_local uint64_t places[256][most];
+    using Places = uint64_t[256][most];
+    static thread_local Places scratch;
+    Places &places = scratch;  // a thread_local name is looked up at each use
     for (char c : a) std::fill_n(places[static_cast<uint8_t>(c)], words, 0);
     for (char c : b) std::fill_n(places[static_cast<uint8_t>(c)], words, 0);
     for (size_t i = 0; i < a.size(); ++i) places[static_cast<uint8_t>(a[i])][i / 64] |= uint64_t{1} << i % 64;
@@ -77,7 +79,7 @@ uint64_t digest(std::string_view bytes) {
 class DigestSet {
   public:
     void clear() {
-        slots_.assign(kFewest, 0);
+        if (size_) slots_.assign(kFewest, 0);
         size_ = 0;
     }
     bool contains(uint64_t digest) const { return slots_[place(digest)] != 0; }
@@ -119,6 +121,7 @@ struct Alone {
     Where at;
     bool own_line;
     size_t first_line, end_line;  // of the lines of the tally, where they may be a header
+    DifferenceClass name{};       // once all passages are known
 };
 
 // The differing passages of one pair. Texts are compared by digests of 64 bits, as words are.
@@ -164,12 +167,16 @@ class Tally {
 
     std::array<int64_t, kDifferenceColumns> counts() {
         seen_.clear();
+        bool any_furniture = false;
+        for (Alone &alone : alone_) {
+            alone.name = class_of(alone);
+            any_furniture |= alone.name == DifferenceClass::furniture;
+        }
         for (const Alone &alone : alone_) {
-            const DifferenceClass name = class_of(alone);
             const std::string_view part = alone.words <= kMostRunning ? alone.side.bytes() : std::string_view();
-            const bool is_first = is_new(alone.of_b ? "b" : "a", plain_letters(part));
+            const bool is_first = !any_furniture || is_new(alone.of_b ? "b" : "a", plain_letters(part));
             // The same header on another page counts once.
-            if (is_first || name != DifferenceClass::furniture) count(name, alone.of_b, alone.words);
+            if (is_first || alone.name != DifferenceClass::furniture) count(alone.name, alone.of_b, alone.words);
         }
         return counts_;
     }

@@ -72,19 +72,30 @@ struct PlaceSink {
     const uint8_t *text;  // normalised
     std::vector<uint64_t> &hashes;
     std::vector<Place> &places;
+    size_t count = 0;
 
-    void reserve(size_t) {}
+    // From the size for the text before, because a vector that grows is filled with zeros first.
+    void reserve(size_t more) {
+        const size_t least = std::min(hashes.size(), places.size());
+        const size_t size = least < count + more ? std::max(least * 2, count + more) : least;
+        hashes.resize(size);
+        places.resize(size);
+    }
     void operator()(const uint8_t *p, size_t size) {
-        hashes.push_back(padded_word_hash(p, size));
         const auto begin = static_cast<size_t>(p - text);
-        places.push_back({begin, begin + size});
+        hashes[count] = padded_word_hash(p, size);
+        places[count++] = {begin, begin + size};
     }
     void runs(const uint8_t *base, const uint16_t *edges, size_t runs) {
-        const size_t before = hashes.size(), from = static_cast<size_t>(base - text);
-        hashes.resize(before + runs);
-        hash_runs(base, edges, runs, hashes.data() + before);
-        places.resize(before + runs);
-        for (size_t i = 0; i < runs; ++i) places[before + i] = {from + edges[2 * i], from + edges[2 * i + 1]};
+        const auto from = static_cast<size_t>(base - text);
+        hash_runs(base, edges, runs, hashes.data() + count);
+        Place *out = places.data() + count;
+        for (size_t i = 0; i < runs; ++i) out[i] = {from + edges[2 * i], from + edges[2 * i + 1]};
+        count += runs;
+    }
+    void finish() {
+        hashes.resize(count);
+        places.resize(count);
     }
 };
 
@@ -270,9 +281,9 @@ void Tokenizer::apply_map(std::vector<uint64_t> &hashes) const {
 
 void Tokenizer::spans(const uint8_t *text, size_t size, std::vector<uint64_t> &hashes, std::vector<Place> &places) {
     normaliser_.run(text, size, &pieces_);
-    hashes.clear();
-    places.clear();
-    each_word(PlaceSink{normaliser_.data(), hashes, places});
+    PlaceSink sink{normaliser_.data(), hashes, places};
+    each_word(sink);
+    sink.finish();
     trace(pieces_, places);
     if (map_) apply_map(hashes, places);
 }

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from rapidfuzz.distance import Indel
 
-from neardup.decisions.kinds import COLUMN, FEATURES, Measures
+from neardup.decisions.kinds import FEATURES, ROW, Measures
 from neardup.schema import Array, Ragged
 from neardup.text.alignment import (
     BEGINS_PARAGRAPH,
@@ -306,13 +306,13 @@ def measured(texts: Ragged, a: Array, b: Array) -> Measures:
     longest = np.zeros(len(aligned))
     np.maximum.at(longest, aligned.pairs[shared | moved], words[0][shared | moved])
     measures = Measures(
-        words=np.stack([aligned.words_a, aligned.words_b], axis=1).astype(np.float64),
+        words=np.stack([aligned.words_a, aligned.words_b]).astype(np.float64),
         shared=_sums(aligned, words[0], shared | moved),
         verbatim=_sums(aligned, words[0], shared & (words[0] >= VERBATIM)),
         blocks=_sums(aligned, words[0], (shared | moved) & (words[0] >= BLOCK)),
         longest=longest,
         moved=_sums(aligned, words.max(axis=0), far),
-        counts=np.zeros((len(aligned), len(FEATURES))),
+        counts=np.zeros((len(FEATURES), len(aligned))),
         differs=np.bincount(aligned.pairs[~shared], minlength=len(aligned)) > 0,
     )
     measures.of("replaced")[:] = _sums(aligned, words.max(axis=0), moved & ~far)
@@ -321,7 +321,7 @@ def measured(texts: Ragged, a: Array, b: Array) -> Measures:
             measures.moved[pair] += sum(count for _, count in tally.counts())
             continue
         for name, count in tally.counts():
-            measures.counts[pair, COLUMN[name]] += count
+            measures.counts[ROW[name], pair] += count
     return measures
 
 

@@ -26,16 +26,17 @@ from neardup.text.alignment import native_settings
 from neardup.text.text_options import Text
 from neardup.text.words import normal_form
 
-# In the order of the columns that the kernel counts.
+# In the order in which the kernel counts.
 BOTH = ("replaced", "numbers", "misread", "rebroken")
 ONE = ("furniture", "cut", "end_sentences", "end_paragraphs", "paragraphs", "inside")
 FEATURES = (*BOTH, *(f"{name}_{side}" for side in "ab" for name in ONE))
-COLUMN = {name: number for number, name in enumerate(FEATURES)}
+ROW = {name: number for number, name in enumerate(FEATURES)}
 
 
 @dataclass(frozen=True)
 class Measures:
-    """How the texts of pairs differ, one row per pair (``native/decisions/differences.hpp``).
+    """How the texts of pairs differ (``native/decisions/differences.hpp``). The last axis of every
+    field is the pair.
 
     Each differing passage is put into a class by its wording. Words that replace others are
     ``numbers``, ``misread`` (letters that a scanner confuses), ``rebroken`` (divided at different
@@ -44,7 +45,7 @@ class Measures:
     or are ``inside`` a paragraph. A change that is repeated counts once. Counts are of words, or of
     characters in scripts without spaces.
 
-    ``words`` are the lengths of both texts; ``counts`` has the columns ``FEATURES``. ``verbatim``
+    ``words`` are the lengths of both texts; ``counts`` has the rows ``FEATURES``. ``verbatim``
     are shared words in long runs, ``blocks`` those in even longer runs, ``longest`` those of the
     longest run. ``differs`` is False if all words are shared in order.
     """
@@ -59,11 +60,11 @@ class Measures:
     differs: npt.NDArray[np.bool_]
 
     def of(self, name: str) -> npt.NDArray[np.float64]:
-        return self.counts[:, COLUMN[name]]
+        return self.counts[ROW[name]]
 
     def sides(self, name: str) -> npt.NDArray[np.float64]:
-        """The counts of a class that one text alone has, one column per text."""
-        return self.counts[:, [COLUMN[f"{name}_a"], COLUMN[f"{name}_b"]]]
+        """The counts of a class that one text alone has, one row per text."""
+        return self.counts[ROW[f"{name}_a"] :: len(ONE)]
 
 
 def measured(texts: Ragged, a: Array, b: Array) -> Measures:
@@ -75,13 +76,13 @@ def measured(texts: Ragged, a: Array, b: Array) -> Measures:
     )
     shared, verbatim, blocks, longest, moved = (column.astype(np.float64) for column in sums)
     return Measures(
-        words=words.reshape(-1, 2).astype(np.float64),
+        words=words.reshape(-1, 2).T.astype(np.float64, "C"),
         shared=shared,
         verbatim=verbatim,
         blocks=blocks,
         longest=longest,
         moved=moved,
-        counts=counts.reshape(-1, len(FEATURES)).astype(np.float64),
+        counts=counts.reshape(-1, len(FEATURES)).T.astype(np.float64, "C"),
         differs=differs.astype(np.bool_),
     )
 
@@ -248,7 +249,7 @@ def decided(measures: Measures) -> Kinds:
         if points := CONFIDENCE.get(name):
             x, y = np.array(points).T
             confidence[of_kind] = np.interp(clear[of_kind], x, y)
-    inside = measures.words[:, 1] < measures.words[:, 0]  # the shorter text lacks less
+    inside = measures.words[1] < measures.words[0]  # the shorter text lacks less
     direction = np.where(contained, inside, NONE).astype(np.int8)
     return Kinds(kind, direction, np.round(confidence, 2))
 
@@ -265,13 +266,12 @@ def by_rules(measures: Measures) -> tuple[npt.NDArray[np.int8], Shares]:
 def parts_of(measures: Measures) -> Parts:
     """Words that one text alone has count for the kind only in the text that has more of them; in
     the opposite text they are edits."""
-    longer = measures.words.max(axis=1)
+    longer = np.maximum(*measures.words)
     names = ("cut", "end_sentences", "end_paragraphs", "paragraphs", "inside")
     sides = [measures.sides(name) for name in names]
-    alone = sum(sides, np.zeros((1, 2)))
-    more = alone.argmax(axis=1)
-    rows = np.arange(len(more))
-    cut, sentences, ends, paragraphs, inside = (side[rows, more] for side in sides)
+    alone = sum(sides, np.zeros((2, 1)))
+    of_b = alone[1] > alone[0]
+    cut, sentences, ends, paragraphs, inside = (np.where(of_b, *side[::-1]) for side in sides)
     inside = inside + np.where(cut < CUT * longer, cut, 0)
     cut = np.where(cut < CUT * longer, 0, cut)
     shortened = (cut > 0) | (sentences >= LOST_SENTENCES * longer)
@@ -279,11 +279,11 @@ def parts_of(measures: Measures) -> Parts:
     paragraphs = paragraphs + np.where(shortened, 0, sentences)
     shortened = (excerpt > 0) | (ends > LOST_PARAGRAPHS * longer)
     return Parts(
-        layout=measures.sides("furniture").sum(axis=1) + measures.of("rebroken"),
+        layout=measures.sides("furniture").sum(axis=0) + measures.of("rebroken"),
         excerpt=excerpt + np.where(shortened, ends, 0),
         elaboration=paragraphs + np.where(shortened, 0, ends),
         insertion=inside,
-        edits=measures.of("replaced") + measures.of("numbers") + alone[rows, 1 - more],
+        edits=measures.of("replaced") + measures.of("numbers") + np.minimum(*alone),
         misread=measures.of("misread"),
         moved=measures.moved,
     )
@@ -295,14 +295,14 @@ def _margins(measures: Measures, parts: Parts) -> dict[str, Shares]:
     different = sum(parts, np.zeros(1))
     total = np.maximum(different, 1.0)
     words = measures.words
-    longer, shorter = (np.maximum(f(axis=1), 1.0) for f in (words.max, words.min))
+    longer, shorter = (np.maximum(of(*words), 1.0) for of in (np.maximum, np.minimum))
     common = np.maximum(measures.shared / shorter - LITTLE, parts.misread / shorter - LITTLE)
     contained = _contained(measures)
     one_way = (parts.excerpt + parts.elaboration + parts.insertion) / total - ONE_WAY
     largest = np.maximum.reduce([parts.excerpt, parts.elaboration, parts.insertion])
-    replaced = measures.of("replaced") + parts.misread + measures.sides("inside").min(axis=1)
+    replaced = measures.of("replaced") + parts.misread + np.minimum(*measures.sides("inside"))
     return {
-        "normalised": np.where(measures.differs | (words.min(axis=1) == 0), -1.0, 1.0),
+        "normalised": np.where(measures.differs | (np.minimum(*words) == 0), -1.0, 1.0),
         # The texts have the same letters, but words are divided at different places.
         "layout only": np.where(measures.differs & (different == 0), 1.0, -1.0),
         "other": -common,
@@ -341,7 +341,7 @@ def _one_block(measures: Measures) -> Shares:
     """How clearly the common words are one block, such as a quotation or a pasted passage, while
     both texts have much text of their own."""
     shared = np.maximum(measures.shared, 1.0)
-    own = (1 - measures.shared[:, None] / np.maximum(measures.words, 1.0)).min(axis=1)
+    own = np.minimum(*(1 - measures.shared / np.maximum(measures.words, 1.0)))
     block = np.where(measures.longest >= PASTED, measures.longest / shared - COPIED, -1.0)
     return np.asarray(np.minimum(block, own - APART))
 
@@ -349,8 +349,8 @@ def _one_block(measures: Measures) -> Shares:
 def _contained(measures: Measures) -> dict[str, Shares]:
     """For each kind that adds or leaves out text, how clearly one text is contained in the other;
     below 0 if it is not contained, or if the other text has hardly more words of its own."""
-    a, b = (measures.words - measures.shared[:, None]).T
-    least, words = np.minimum(a, b), np.where(b < a, measures.words[:, 1], measures.words[:, 0])
+    a, b = measures.words - measures.shared
+    least, words = np.minimum(a, b), np.where(b < a, *measures.words[::-1])
     lacked, has_more = least / np.maximum(words, 1.0), np.maximum(a, b) > 2 * least
     return {
         name: np.where(has_more, MOST * (1 - lacked / most), -1.0) for name, most in LACKED.items()

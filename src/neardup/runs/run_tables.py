@@ -224,7 +224,7 @@ def clusters_table(decisions: pa.Table) -> pa.Table:
 
 
 UNKNOWN = "unknown"  # among counts of kinds: duplicates that have none
-BLOCK_BYTES = 4 << 20  # of the texts of a block of pairs; a larger pair is a block of its own
+BLOCK_BYTES = 8 << 20  # of the texts of a block of pairs; a larger pair is a block of its own
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import coming_from, corpus, launch, peers, quality, table
+from benchmarks import coming_from, corpus, launch, peers, quality, recorded, recorder, table
 from benchmarks.corpus import WORK, Corpus, MissingError
 from benchmarks.peers import PEERS
 from neardup.methods import registry
@@ -226,12 +226,22 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--slow", action="store_true", help="all sides, those of minutes too")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each figure (best counts)")
+    parser.add_argument(
+        "--record", metavar="MACHINE", help="put the figures into recorded.toml, as of that machine"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every run there")
     return parser.parse_args(arguments)
 
 
+def _asked_for(options: argparse.Namespace) -> list[str]:
+    rows = [] if options.rows == TIMED else ["--rows", *options.rows]
+    sides = [] if options.sides == FAST else ["--sides", *options.sides]
+    docs = [] if options.docs == corpus.FULL else ["--docs", str(options.docs)]
+    return [*docs, *rows, *sides, "--repeat", str(options.repeat)]
+
+
 def main() -> None:
-    options = parse()
+    options, load = parse(), os.getloadavg()[0]
     try:
         if options.rows == ["coming_from"]:  # needs no corpus
             made = Corpus(options.docs)
@@ -240,12 +250,20 @@ def main() -> None:
             made.warm()
         sides = SIDES if options.slow else options.sides
         bench = Bench(made, sides=sides, levels=options.levels, repeat=options.repeat)
-        bench.results["machine"] = machine()
+        bench.results |= {"machine": machine(), "docs": options.docs}
         print(f"## {options.docs:,} documents · {bench.results['machine']}\n")
         for row in options.rows:
             print(getattr(bench, row)(), flush=True)
     except MissingError as missing:
         sys.exit(str(missing))
+    if options.record:
+        recorder.record(
+            recorded.FILE,
+            bench.results,
+            options.record,
+            command="python -m benchmarks " + " ".join(_asked_for(options)),
+            beside=f"the load of the machine was {load:.1f} when it began",
+        )
     if options.json:
         options.json.write_text(json.dumps(bench.results, indent=1) + "\n")
 

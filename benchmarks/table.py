@@ -8,6 +8,7 @@ from statistics import median
 from typing import Any
 
 Line = dict[str, Any]
+Results = dict[str, Any]  # rows of the benchmark → their runs
 
 
 def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -41,8 +41,8 @@ from neardup.matching.scorer import Scorer
 from neardup.methods.base import TOO_SHORT, Comparisons, Method, RareEntries
 from neardup.plan import Plan
 from neardup.progress import Progress
-from neardup.schema import Array
-from neardup.text.recognition import recognised
+from neardup.schema import Array, Ragged
+from neardup.text import recognition
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -262,8 +262,10 @@ def recognised_pairs(run: Run, a: Array, b: Array, floor: int) -> Array:
 def _recognise(batches: Iterator[pa.RecordBatch], floor: int) -> Iterator[pa.RecordBatch]:
     """The numbers of the pairs whose texts share enough."""
     for batch in batches:
-        texts = zip(batch["one"].to_pylist(), batch["other"].to_pylist(), strict=True)
-        enough = pa.array([recognised(*pair).reaches(floor) for pair in texts], pa.bool_())
+        sides = [batch[side].cast(pa.large_string()) for side in ("one", "other")]
+        texts = Ragged.of_strings(pa.concat_arrays(sides))
+        one = np.arange(batch.num_rows)
+        enough = pa.array(recognition.recognised_pairs(texts, one, one + batch.num_rows, floor))
         numbers = batch["number"].filter(enough)
         yield pa.RecordBatch.from_arrays([numbers], schema=RECOGNISED)
 

@@ -15,6 +15,7 @@ namespace {
 constexpr size_t kPiece = 60, kMostPieces = 40, kLike = 70;
 constexpr size_t kTogether = 8;          // pieces that are searched for at once: a register of the widest level
 constexpr size_t kCoarse = 2, kFine = 6;  // a block begins after a half of a piece, within it after a sixth
+constexpr size_t kTries = 4;  // pieces that are searched for as they are, in vain
 constexpr size_t kCharacters = 0x110000;
 
 void decode_all(const uint8_t *p, size_t size, std::vector<uint32_t> &out) {
@@ -81,10 +82,12 @@ void Recogniser::read_pieces() {
     lanes_ = (sampled + kTogether - 1) / kTogether * kTogether;
     masks_.assign(lanes_, 0);
     starts_.clear();
+    piece_codes_.clear();
     for (size_t piece = 0; piece < sampled; ++piece) {
         starts_.push_back(kPiece * (piece * count / sampled));
         for (size_t i = 0; i < size_; ++i) {
             const size_t code = code_of((*smaller_)[starts_[piece] + i]);
+            piece_codes_.push_back(static_cast<uint16_t>(code));
             masks_[code * lanes_ + piece] |= uint64_t{1} << i;
         }
     }
@@ -129,6 +132,15 @@ bool Recogniser::is_near(size_t piece) {
     return has_stretch(piece, begin, end);
 }
 
+// Whether the larger text has the piece as it is; this is where the pieces after it are then looked for.
+bool Recogniser::is_exact(size_t piece) {
+    const auto begin = text_.begin(), own = piece_codes_.begin() + static_cast<ptrdiff_t>(piece * size_);
+    const auto at = std::search(begin, text_.end(), own, own + static_cast<ptrdiff_t>(size_));
+    if (at == text_.end()) return false;
+    shift_ = (at - begin) - static_cast<ptrdiff_t>(starts_[piece]);
+    return true;
+}
+
 // How many of the open pieces first … last − 1 are anywhere in the larger text. Their masks are copied beside each other.
 int64_t Recogniser::search(size_t first, size_t last) {
     const size_t codes = used_.size() + 1, together = last - first;
@@ -167,7 +179,7 @@ Recognised Recogniser::compare(const uint8_t *a, size_t a_size, const uint8_t *b
     open_.clear();
     shift_ = static_cast<ptrdiff_t>(size_);  // the larger text begins there
     for (size_t piece = 0; piece < starts_.size() && !enough(); ++piece) {
-        if (is_near(piece))
+        if (is_near(piece) || (open_.size() < kTries && is_exact(piece)))
             ++result.found;
         else
             open_.push_back(piece);

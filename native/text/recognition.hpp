@@ -34,6 +34,7 @@ class Recogniser {
     size_t in_order(size_t piece, size_t begin, size_t size) const;
     bool has_stretch(size_t piece, size_t begin, size_t end);
     bool is_near(size_t piece);
+    bool is_exact(size_t piece);
     int64_t search(size_t first, size_t last);
 
     std::vector<uint32_t> one_, other_;    // characters of the texts
@@ -43,6 +44,7 @@ class Recogniser {
     };
     std::unique_ptr<uint16_t[], Free> codes_;  // by character: its number among those of the pieces, or 0
     std::vector<uint32_t> used_;           // the characters that have one
+    std::vector<uint16_t> piece_codes_;    // all pieces in codes
     std::vector<uint16_t> text_;           // the larger text in codes, with room for a piece on both sides
     std::vector<uint64_t> masks_, together_;  // by code and piece: where the piece has this character
     std::vector<size_t> starts_, open_;    // where the pieces begin; pieces that are not where they are expected

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import comb
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -286,7 +287,7 @@ MISS_RATE = sum(
 _CLASSES = ((RARE_KEYS, 2, FEW), (LESS_RARE_KEYS, FEW + 1, FEW_MORE), (UNKNOWN_KEYS, 0, 1))
 
 
-def _key_settings(*, closed: bool = False) -> tuple[Array, Array, int, int, int]:
+def _key_settings(*, closed: bool = False) -> tuple[Any, ...]:
     """For the kernels. ``closed``: grams that one document alone has cannot be shared."""
     classes = np.array(_CLASSES[:-1] if closed else _CLASSES, np.int64).reshape(-1)
     return classes, multipliers(BANDS.values), *BANDS, LEAST_SHARED

@@ -178,7 +178,9 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
     if result.text_digests is not None:
         write_table(pa.table({"text": result.text_digests}), folder / DIGESTS)
     _write_artefacts(result.artefacts, folder / ARTEFACTS)
-    _write_rejected(result.decisions, folder / "rejected.jsonl")
+    rejected = _rejected(result.decisions).select(["file", "row", "id", "reason"]).to_pylist()
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rejected)
+    write_text(folder / "rejected.jsonl", lines)
     for form in info.get(EXPORT, ()):
         write_export(result, folder / f"{EXPORT}{ENDINGS[form]}")
     # References are not read for the report: a run against many must not wait.
@@ -400,8 +402,3 @@ def _write_artefacts(artefacts: Artefacts, folder: Path) -> None:
         folder.mkdir(exist_ok=True)
         with whole_file(folder / f"{name}.arrow") as part:
             artefact.save(part)
-
-
-def _write_rejected(decisions: pa.Table, path: Path) -> None:
-    rows = _rejected(decisions).select(["file", "row", "id", "reason"]).to_pylist()
-    write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))

@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from threading import Lock
+from threading import Lock, Thread
 
 import numpy as np
 import pyarrow as pa
@@ -288,7 +288,10 @@ def take_in_counting(
     intake = take_in(collection, plan, progress, store, read)
     counted = {name: counter.finish() for name, counter in counters.items()}
     plan = replace(plan, artefacts={**plan.artefacts, **counted})
-    return _weighed(intake, plan), plan
+    intake = _weighed(intake, plan)
+    if plan.workers > 1:  # a table keeps its digest, which is made while documents are matched
+        Thread(target=lambda: [table.digest for table in counted.values()], daemon=True).start()
+    return intake, plan
 
 
 def _weighed(intake: Intake, plan: Plan) -> Intake:

@@ -42,11 +42,10 @@ def test_one_reading_equals_two(tmp_path: Path, workers: int) -> None:
     assert once.pairs.equals(twice.pairs)
 
 
-@pytest.mark.parametrize("memory", ["1GB", "300MB"])
-def test_one_reading_of_learned_equals_two(monkeypatch: pytest.MonkeyPatch, memory: str) -> None:
-    once = nd.dedup(documents(), method="learned", memory=memory)
+def test_one_reading_of_learned_equals_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    once = nd.dedup(documents(), method="learned")
     monkeypatch.setattr(Learned, "weighs_last", False)
-    twice = nd.dedup(documents(), method="learned", memory=memory)
+    twice = nd.dedup(documents(), method="learned")
     assert once.counts.duplicates > 20
     assert once.decisions.equals(twice.decisions)
     assert once.pairs.equals(twice.pairs)

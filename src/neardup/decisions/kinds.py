@@ -60,7 +60,7 @@ class Measures:
     differs: npt.NDArray[np.bool_]
 
     def of(self, name: str) -> npt.NDArray[np.float64]:
-        return self.counts[ROW[name]]
+        return np.asarray(self.counts[ROW[name]])
 
     def sides(self, name: str) -> npt.NDArray[np.float64]:
         """The counts of a class that one text alone has, one row per text."""
@@ -271,7 +271,7 @@ def parts_of(measures: Measures) -> Parts:
     sides = [measures.sides(name) for name in names]
     alone = sum(sides, np.zeros((2, 1)))
     of_b = alone[1] > alone[0]
-    cut, sentences, ends, paragraphs, inside = (np.where(of_b, *side[::-1]) for side in sides)
+    cut, sentences, ends, paragraphs, inside = (np.where(of_b, b, a) for a, b in sides)
     inside = inside + np.where(cut < CUT * longer, cut, 0)
     cut = np.where(cut < CUT * longer, 0, cut)
     shortened = (cut > 0) | (sentences >= LOST_SENTENCES * longer)

@@ -54,7 +54,7 @@ class Settings:
     "average" by average link, without chains.
     ``kinds``: which pairs are classified: "decided" (each duplicate), "all" or "none".
     ``workers``: the number of threads; None uses all cores.
-    ``memory``: the memory a run may use before it writes to disk, such as "4GB".
+    ``memory``: the most memory a run may use, such as "4GB"; what is beyond goes to disk.
     ``limit``: read only this many documents.
     ``max_pairs``: above this number, only pairs with a kept document are listed.
     ``strict``: stop at the first document that cannot be used.
@@ -174,6 +174,23 @@ def check_positive(name: str, value: int | None) -> None:
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise SettingsError(f"{name} is {value!r}.", hint=f"expected {' or '.join(choices)}.")
+
+
+LEAST_MEMORY = 250_000_000
+
+
+def check_least_memory(size: str | int) -> None:
+    """Refuses a limit that no process can keep, before work starts. What is no size is refused
+    with all other problems."""
+    try:
+        given = parse_size(size)
+    except SettingsError:
+        return
+    if given < LEAST_MEMORY:
+        raise SettingsError(
+            f"memory is {given // 10**6:,} MB; a run needs at least {LEAST_MEMORY // 10**6} MB.",
+            hint=f"give --memory {LEAST_MEMORY // 10**6}MB or more.",
+        )
 
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}

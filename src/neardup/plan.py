@@ -231,7 +231,7 @@ def _method(settings: Settings) -> tuple[Method, bool]:
     if settings.date is not None and "date" in registry.parameter_names(cls):
         parameters.setdefault("date", settings.date)
     if isinstance(named, str):
-        method = registry.build(named, parameters)
+        method = registry.construct(cls, parameters, named)
     else:
         method = registry.changed(named, parameters)
     if automatic:

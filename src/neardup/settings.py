@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 CLUSTERS = ("rule", "components", "average")
 PAIR_KINDS = ("decided", "all", "none")
 ENGINES = ("local", "spark")
+_CHOICES = {"clusters": CLUSTERS, "kinds": PAIR_KINDS, "engine": ENGINES}
 MAX_PAIRS = 10_000_000
 
 
@@ -129,16 +130,17 @@ def plain_problems(settings: Settings, *first: Callable[[], object]) -> list[Nea
         lambda: check_positive("workers", settings.workers),
         lambda: check_positive("limit", settings.limit),
         lambda: check_positive("max_pairs", settings.max_pairs),
-        lambda: _check_choice("clusters", settings.clusters, CLUSTERS),
-        lambda: _check_choice("kinds", settings.kinds, PAIR_KINDS),
-        lambda: _check_choice("engine", settings.engine, ENGINES),
     )
-    problems = []
+    problems: list[NeardupError] = []
     for check in checks:
         try:
             check()
         except NeardupError as error:
             problems.append(error)
+    for name, choices in _CHOICES.items():
+        if (value := getattr(settings, name)) not in choices:
+            hint = f"expected {' or '.join(choices)}."
+            problems.append(SettingsError(f"{name} is {value!r}.", hint=hint))
     return problems
 
 
@@ -169,11 +171,6 @@ def worker_count(workers: int | None) -> int:
 def check_positive(name: str, value: int | None) -> None:
     if value is not None and (not isinstance(value, int) or value < 1):
         raise SettingsError(f"{name} is {value!r}; expected a whole number of 1 or more.")
-
-
-def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise SettingsError(f"{name} is {value!r}.", hint=f"expected {' or '.join(choices)}.")
 
 
 LEAST_MEMORY = 250_000_000

@@ -183,16 +183,17 @@ class Calibration(StoredTable):
         options = {**self.options(), "clear": self.clear}
         return {"kind": self.kind, **options, "digest": self.digest}
 
-    def columns(self) -> dict[str, pa.Array]:
+    def tables(self) -> Iterable[pa.Table]:
         """``with``: the later rows that each one makes a pair with."""
         first, second = self.pairs.T
         ends = np.searchsorted(first, np.arange(len(self.digests) + 1)).astype(np.int32)
         partners = pa.ListArray.from_arrays(pa.array(ends), pa.array(second, pa.int32()))
-        return {
+        columns = {
             "digest": pa.array(self.digests),
             "cut": pa.array(self.own_thresholds),
             "with": partners,
         }
+        return [pa.table(columns)]
 
     def content(self) -> Iterable[npt.NDArray[Any]]:
         return self.digests, self.own_thresholds, self.pairs

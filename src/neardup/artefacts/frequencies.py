@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar
@@ -118,7 +118,7 @@ class Frequencies(StoredTable):
         sizes = {"slots": len(self.counts), "text": asdict(self.text)}
         return {"format": FORMAT, "documents": self.documents, **grams, **sizes}
 
-    def tables(self) -> Iterator[pa.Table]:
+    def tables(self) -> Iterable[pa.Table]:
         return (pa.table({"documents": pa.array(block)}) for block in self.counts.blocks())
 
     def content(self) -> Iterable[npt.NDArray[Any]]:

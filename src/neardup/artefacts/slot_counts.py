@@ -34,7 +34,14 @@ class SlotCounts:
 
     @classmethod
     def empty(cls, slots: int) -> SlotCounts:
-        return cls(_read_at_random(slots), np.zeros(_FEWEST_PLACES, np.uint64))
+        """Slots are read at random: with small pages, address translation would take as long as
+        counting does."""
+        low = np.zeros(slots, np.uint8)
+        if slots >= _LARGE and sys.platform == "linux":
+            room = mmap.mmap(-1, slots, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+            room.madvise(mmap.MADV_HUGEPAGE)
+            low = np.frombuffer(room, np.uint8)
+        return cls(low, np.zeros(_FEWEST_PLACES, np.uint64))
 
     @classmethod
     def of(cls, counts: Counts) -> SlotCounts:
@@ -75,26 +82,14 @@ class SlotCounts:
 
     def blocks(self) -> Iterator[Counts]:
         """All counts in the order of slots, unpacked block by block."""
-        slots, counts = self._high_counts()
+        entries = np.sort(self.high[self.high > 0])
+        counts = (entries & np.uint64(MOST_COUNT)).astype(np.uint16) + np.uint16(_LOW)
+        slots = (entries >> np.uint64(32)).astype(np.int64)
         for first in range(0, len(self), _BLOCK):
             block = self.low[first : first + _BLOCK].astype(np.uint16)
             begin, end = np.searchsorted(slots, [first, first + len(block)])
             block[slots[begin:end] - first] = counts[begin:end]
             yield block
 
-    def _high_counts(self) -> tuple[npt.NDArray[np.int64], Counts]:
-        entries = np.sort(self.high[self.high > 0])
-        counts = (entries & np.uint64(MOST_COUNT)).astype(np.uint16) + np.uint16(_LOW)
-        return (entries >> np.uint64(32)).astype(np.int64), counts
-
     def unpacked(self) -> Counts:
         return np.concatenate(list(self.blocks()))
-
-
-def _read_at_random(size: int) -> npt.NDArray[np.uint8]:
-    """Zeros. With small pages, address translation would take as long as counting does."""
-    if size < _LARGE or sys.platform != "linux":
-        return np.zeros(size, np.uint8)
-    room = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    room.madvise(mmap.MADV_HUGEPAGE)
-    return np.frombuffer(room, np.uint8)

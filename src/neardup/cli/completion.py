@@ -141,7 +141,8 @@ class Values(ShellComplete):
             yield command
             if not isinstance(command, click.Group):
                 return
-            command = command.get_command(click.Context(command), word)
+            context = click.Context(command, resilient_parsing=True)
+            command = command.get_command(context, word)
 
 
 for shell in (BashComplete, ZshComplete, FishComplete):

@@ -110,7 +110,7 @@ Examples:
 @click.option(
     "--threshold",
     metavar="T|auto",
-    callback=shared.read_threshold,
+    type=shared.Threshold(),
     help="Measure this threshold only. auto lets the collection choose it; with --sweep or "
     "--thresholds, auto is measured beside the others.  [default: that of the method]",
 )

@@ -51,17 +51,18 @@ def listed(_ctx: click.Context, _option: click.Parameter, value: str | None) -> 
     return None if value is None else [part.strip() for part in value.split(",")]
 
 
-def read_threshold(
-    ctx: click.Context, option: click.Parameter, value: str | None
-) -> float | str | None:
-    if value is None or value == "auto":
-        return value
-    try:
-        return float(value)
-    except ValueError:
-        raise click.BadParameter(
-            f"{value!r} is neither a number, such as 0.8, nor auto.", ctx, option
-        ) from None
+class Threshold(click.ParamType):  # type: ignore[type-arg]  # older releases of click have none
+    name = "threshold"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float | str:
+        if value == "auto":
+            return "auto"
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a number, such as 0.8, nor auto.", param, ctx)
 
 
 def _methods(
@@ -176,7 +177,7 @@ methods_option = click.option(
 threshold_option = click.option(
     "--threshold",
     metavar="T|auto",
-    callback=read_threshold,
+    type=Threshold(),
     help="Score from which two documents are duplicates; auto sets it by the collection.  "
     "[default: auto for raregrams, rareshingles and learned, else the default of the method]",
 )
@@ -254,10 +255,12 @@ master_option = click.option(
     "configuration]",
 )
 memory_option = click.option(
+    "--memory", metavar="SIZE", help="Memory to use before writing to disk.  [default: 1GB]"
+)
+capped_memory_option = click.option(
     "--memory",
     metavar="SIZE",
-    help="Most memory of dedup and find, at least 250MB; what is beyond goes to disk.  "
-    "[default: 1GB]",
+    help="Most memory to use, at least 250MB; what is beyond goes to disk.  [default: 1GB]",
 )
 resume_option = click.option(
     "--resume",
@@ -326,7 +329,7 @@ new_index_options = with_options(
     click.option(
         "--threshold",
         metavar="T|auto",
-        callback=read_threshold,
+        type=Threshold(),
         help="Score from which two documents are duplicates (new index only).",
     ),
     click.option(

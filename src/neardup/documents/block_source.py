@@ -129,7 +129,8 @@ class BlockSource(Source):
                 for data in self.whole(stream, self.chunk_bytes):
                     edges = np.empty(0, np.uint32)
                     if self.codec is None and (not self._marks or row > self._marks[-1].row):
-                        edges = self._edges(data)
+                        if not isinstance(data, TooLong) and len(data) < 1 << 32:
+                            edges = np.append(self.starts(data), len(data)).astype(np.uint32)
                         self._marks.append(Mark(row, offset, edges))
                     self.watch.check_block(row, data, self.file)
                     yield row, data
@@ -143,11 +144,6 @@ class BlockSource(Source):
             if row == 1 or not tolerant:
                 raise unreadable(self.path, error) from error
             self._lost = Rejected(self.file, row, lost_from_here(error), None)
-
-    def _edges(self, data: bytes) -> Array:
-        if isinstance(data, TooLong) or len(data) >> 32:
-            return np.empty(0, np.uint32)
-        return np.append(self.starts(data), len(data)).astype(np.uint32)
 
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
         types = dict.fromkeys(columns.delivered, pa.large_string())

@@ -9,11 +9,12 @@ used. Artefacts are read when they are needed.
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -152,14 +153,11 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
     folder, fault = draft.path, None
     info = {**result.info, "format": FORMAT}
     workers, digests = info["settings"].get("workers") or 1, dict[Path, str]()
+    tables = functools.partial(_write_tables, result, folder)
     try:
         if info["settings"].get("policy"):
             write_table(result.actions, folder / ACTIONS)
-        write = result.signatures
-        signing = (
-            _signatures_beside(write, folder / SIGNATURES, workers) if write else nullcontext()
-        )
-        with signing, digesting() as digests:
+        with _beside(tables, workers), digesting() as digests:
             info |= _written_kept(result, folder) if kept else {}
     except (ChangedError, StoreError, UnreadableError) as error:
         if draft.journal.exists():
@@ -170,15 +168,6 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
             ) from error
         fault = error
         info |= {"kept_fault": error.message, "kept_files": []}
-    write_table(result.decisions, folder / "decisions.parquet")
-    write_table(result.duplicates, folder / "duplicates.parquet")
-    write_table(result.pairs, folder / "pairs.parquet")
-    if not np.array_equal(result.rank, np.arange(len(result.rank))):  # a new threshold needs it
-        write_table(pa.table({"rank": result.rank}), folder / ORDER)
-    if result.text_digests is not None:
-        write_table(pa.table({"text": result.text_digests}), folder / DIGESTS)
-    _write_artefacts(result.artefacts, folder / ARTEFACTS)
-    _write_rejected(result.decisions, folder / "rejected.jsonl")
     for form in info.get(EXPORT, ()):
         write_export(result, folder / f"{EXPORT}{ENDINGS[form]}")
     # References are not read for the report: a run against many must not wait.
@@ -197,14 +186,33 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
 
 
 @contextmanager
-def _signatures_beside(write: Callable[[Path], None], path: Path, workers: int) -> Iterator[None]:
-    """Writes what a next run needs; with a second worker, while the kept documents are written."""
+def _beside(write: Callable[[], None], workers: int) -> Iterator[None]:
+    """Writes the tables before what is inside; with a second worker, at the same time."""
+    if workers < 2:
+        write()
+        yield
+        return
     with ThreadPoolExecutor(1) as second:
-        written = second.submit(write, path) if workers > 1 else None
+        written = second.submit(write)
         try:
             yield
         finally:
-            written.result() if written else write(path)
+            written.result()
+
+
+def _write_tables(result: Result, folder: Path) -> None:
+    """What needs neither the input nor to know whether the kept documents can be written."""
+    _write_artefacts(result.artefacts, folder / ARTEFACTS)
+    write_table(result.decisions, folder / "decisions.parquet")
+    write_table(result.duplicates, folder / "duplicates.parquet")
+    write_table(result.pairs, folder / "pairs.parquet")
+    if not np.array_equal(result.rank, np.arange(len(result.rank))):  # a new threshold needs it
+        write_table(pa.table({"rank": result.rank}), folder / ORDER)
+    if result.text_digests is not None:
+        write_table(pa.table({"text": result.text_digests}), folder / DIGESTS)
+    _write_rejected(result.decisions, folder / "rejected.jsonl")
+    if result.signatures:
+        result.signatures(folder / SIGNATURES)
 
 
 def _publish(draft: Draft) -> None:

@@ -56,3 +56,14 @@ def test_documents_that_do_not_fit_are_refused_with_a_sentence(
         "Hint: give --memory 0.3GB, or a part of the input."
     )
     nd.dedup(texts, method="shingles", memory="1MB")  # a wish, which no process can keep
+
+
+def test_references_need_no_memory_of_their_own(tmp_path: Path) -> None:
+    documents = collection(np.random.default_rng(9), 300)
+    nd.dedup(documents[:150], method="shingles").save(tmp_path / "run", overwrite=True)
+    usual, short = (
+        nd.dedup(documents, method="shingles", against=[tmp_path / "run"], memory=memory)
+        for memory in ("4GB", "1MB")
+    )
+    assert usual.decisions.equals(short.decisions)
+    assert usual.counts.duplicates > 100

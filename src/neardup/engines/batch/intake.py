@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any
 
 import numpy as np
@@ -55,10 +55,8 @@ def take_in(
     """Evidence goes into ``store``, after what is there already. ``prepare_records`` makes it, if
     it is not made by the method of the plan with its artefacts. A ``journal`` has what was taken in
     before, and gets what is taken in now."""
-    folder = store.folder
-    # References, and what is weighed later, get keys of their own.
-    limit = plan.room if not plan.against else sys.maxsize
-    gathered = _Gathered(plan, store, collection, PreparedColumns(limit, folder))
+    limit = sys.maxsize >> 16 if plan.against else plan.room  # `_room` halves what is not there
+    gathered = _Gathered(plan, store, collection, PreparedColumns(limit, store.folder))
     progress.stage("reading", plan.limit, unit="documents", total_bytes=collection.plain_size())
     make = prepare_records or functools.partial(prepare, plan=plan)
     work = functools.partial(_work, plan=plan, make=make)
@@ -190,7 +188,8 @@ class _Gathered:
         spare = self.plan.spare(len(self.row)) - (self.plan.workers + 1) * chunk
         if spare < keys.held + self.store.held:
             be_frugal()
-        keys.bound(max(spare // 2, spare - self.store.held))
+        if not self.plan.against:  # keys of references and of the input are joined
+            keys.bound(max(spare // 2, spare - self.store.held))
         self.store.bound(spare - keys.held)
 
     def _limited(self, batch: DocumentBatch, limit: int) -> tuple[DocumentBatch, Array]:
@@ -353,7 +352,10 @@ def take_in_counting(
     intake = take_in(collection, plan, progress, store, read)
     counted = {name: counter.finish() for name, counter in counters.items()}
     plan = replace(plan, artefacts={**plan.artefacts, **counted})
-    return _weighed(intake, plan), plan
+    intake = _weighed(intake, plan)
+    if plan.workers > 1:  # a table keeps its digest, which is made while documents are matched
+        Thread(target=lambda: [table.digest for table in counted.values()], daemon=True).start()
+    return intake, plan
 
 
 def _weighed(intake: Intake, plan: Plan) -> Intake:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from neardup.documents import Columns, collect
+from neardup.planting.decoys import SHARES, forms
 from neardup.planting.edits import edits_named
-from neardup.planting.forms import SHARES, forms
 from neardup.planting.material import units
 from neardup.planting.plant import plant
 from planting.test_edits import TEXTS

@@ -368,7 +368,7 @@ class Evaluating:
         from neardup.evaluation.swept_settings import parse_thresholds
         from neardup.settings import Settings
 
-        planting = importlib.import_module("neardup.evaluation.planted_experiment")
+        planting = importlib.import_module("neardup.evaluation.planted_measures")
         (method, *more) = self._methods()
         if more:
             raise click.UsageError("--plant takes one --method at a time.")
@@ -381,7 +381,7 @@ class Evaluating:
         return planting.evaluate(documents, settings, progress, **wanted)
 
     def _report(self, evaluation: Any) -> None:
-        from neardup.evaluation.evaluation_report import DATA, REPORT, save_report
+        from neardup.evaluation.sections import DATA, REPORT, save_report
 
         if self.out:
             save = getattr(evaluation, "save", None)
@@ -407,7 +407,7 @@ class Evaluating:
 def check_folder(folder: Path, inputs: Sequence[Any]) -> None:
     """Refuses a folder with anything but an evaluation in it, which is then continued."""
     from neardup.evaluation.evaluation import PAIRS
-    from neardup.evaluation.evaluation_report import DATA
+    from neardup.evaluation.sections import DATA
     from neardup.runs.run_folder import spare_inputs
 
     spare_inputs(folder, inputs)

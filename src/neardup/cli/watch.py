@@ -161,7 +161,7 @@ class Watcher:
 
     def _wait(self, seconds: float) -> None:
         self._say()
-        from neardup.engines.index.flow.item_files import LinesSource
+        from neardup.engines.index.flow.items import LinesSource
 
         if isinstance(self._flow.source, LinesSource):
             self._flow.source.wait(seconds)

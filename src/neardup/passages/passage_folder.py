@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from neardup.draft import Draft
 from neardup.files import write_text
-from neardup.passages.passage_class import CLASSES
+from neardup.passages.passage_settings import CLASSES
 from neardup.passages.passage_tables import Passages, context
 from neardup.report.html_page import (
     Html,

@@ -49,8 +49,7 @@ from neardup.matching.scorer import ROUNDING, Scorer
 from neardup.methods.base import Comparisons
 from neardup.plan import Plan
 from neardup.progress import Progress
-from neardup.runs.outcome import Intake, Outcome
-from neardup.runs.run_tables import PairKinds, all_pairs, kinds_of_texts
+from neardup.runs.run_tables import Intake, Outcome, PairKinds, all_pairs, kinds_of_texts
 from neardup.runs.texts_again import Means, Rows, TextsAgain, reread, text_keys, wanted_rows
 from neardup.schema import Array
 from neardup.text.recognition import recognised

@@ -368,7 +368,7 @@ class Evaluating:
         from neardup.evaluation.swept_settings import parse_thresholds
         from neardup.settings import Settings
 
-        planting = importlib.import_module("neardup.evaluation.planted_measures")
+        planting = importlib.import_module("neardup.evaluation.planted_experiment")
         (method, *more) = self._methods()
         if more:
             raise click.UsageError("--plant takes one --method at a time.")

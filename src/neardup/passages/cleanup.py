@@ -40,7 +40,8 @@ from neardup.passages.search import Place, Workspace, search
 from neardup.progress import Progress
 from neardup.runs.application import APPLIED
 from neardup.runs.checksums import digests_of, file_digest, write_checksums
-from neardup.runs.filled_sources import DottedName, Fills, filled_source
+from neardup.runs.filled_sources import Fills, filled_source
+from neardup.runs.filled_values import DottedName
 from neardup.runs.result import Result
 from neardup.runs.run_folder import APPLIED as FOLDER
 from neardup.runs.run_folder import write_table

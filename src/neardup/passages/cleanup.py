@@ -291,7 +291,7 @@ class Cleaned:
             "files": files,
         }
         described = json.dumps(info, indent=2, ensure_ascii=False) + "\n"
-        write_checksums(folder, more={APPLIED: described.encode()}, known=files)
+        write_checksums(folder, files, {APPLIED: described.encode()})
         write_text(folder / APPLIED, described)
 
     def _write_kept(self, result: Result, folder: Path) -> None:

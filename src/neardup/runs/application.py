@@ -215,7 +215,7 @@ class Applied:
             "files": files,
         }
         described = json.dumps(info, indent=2, ensure_ascii=False) + "\n"
-        write_checksums(folder, more={APPLIED: described.encode()}, known=files)
+        write_checksums(folder, files, {APPLIED: described.encode()})
         write_text(folder / APPLIED, described)
 
     def _apart(self) -> list[tuple[str, Array]]:

@@ -156,6 +156,33 @@ class Ragged:
         return cls(np.concatenate([np.empty(0, dtype), *values]), offsets_of(lengths))
 
 
+class Growing:
+    """An array that grows at its end. Memory that is not used yet is not touched, so it costs
+    nothing; views of ``values`` stay valid, because a larger array is a new one."""
+
+    def __init__(self, dtype: npt.DTypeLike, *width: int) -> None:
+        self._room: Array = np.empty((0, *width), dtype)
+        self._count = 0
+
+    def append(self, values: Array) -> None:
+        end = self._count + len(values)
+        if end > len(self._room):
+            larger = np.empty(
+                (max(end, 2 * len(self._room)), *self._room.shape[1:]), self._room.dtype
+            )
+            larger[: self._count] = self._room[: self._count]
+            self._room = larger
+        self._room[self._count : end] = values
+        self._count = end
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def values(self) -> Array:
+        return self._room[: self._count]
+
+
 def string_column(texts: list[str]) -> pa.LargeStringArray:
     """``pa.array`` grows its buffer for each text; of long texts, that is most of its time."""
     encoded = [text.encode() for text in texts]

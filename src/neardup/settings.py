@@ -55,7 +55,7 @@ class Settings:
     "average" by average link, without chains.
     ``kinds``: which pairs are classified: "decided" (each duplicate), "all" or "none".
     ``workers``: the number of threads; None uses all cores.
-    ``memory``: the memory a run may use before it writes to disk, such as "4GB".
+    ``memory``: the most memory a run may use, such as "4GB"; what is beyond goes to disk.
     ``limit``: read only this many documents.
     ``max_pairs``: above this number, only pairs with a kept document are listed.
     ``strict``: stop at the first document that cannot be used.
@@ -171,6 +171,23 @@ def worker_count(workers: int | None) -> int:
 def check_positive(name: str, value: int | None) -> None:
     if value is not None and (not isinstance(value, int) or value < 1):
         raise SettingsError(f"{name} is {value!r}; expected a whole number of 1 or more.")
+
+
+LEAST_MEMORY = 250_000_000
+
+
+def check_least_memory(size: str | int) -> None:
+    """Refuses a limit that no process can keep, before work starts. What is no size is refused
+    with all other problems."""
+    try:
+        given = parse_size(size)
+    except SettingsError:
+        return
+    if given < LEAST_MEMORY:
+        raise SettingsError(
+            f"memory is {given // 10**6:,} MB; a run needs at least {LEAST_MEMORY // 10**6} MB.",
+            hint=f"give --memory {LEAST_MEMORY // 10**6}MB or more.",
+        )
 
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}

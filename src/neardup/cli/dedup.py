@@ -153,7 +153,7 @@ run_options = shared.with_options(
         help="Estimate time, memory, disk and duplicates from a sample; write nothing.",
     ),
     shared.workers_option,
-    shared.memory_option,
+    shared.capped_memory_option,
     shared.engine_option,
     shared.master_option,
     shared.max_pairs_option,

@@ -257,6 +257,11 @@ master_option = click.option(
 memory_option = click.option(
     "--memory", metavar="SIZE", help="Memory to use before writing to disk.  [default: 1GB]"
 )
+capped_memory_option = click.option(
+    "--memory",
+    metavar="SIZE",
+    help="Most memory to use, at least 250MB; what is beyond goes to disk.  [default: 1GB]",
+)
 resume_option = click.option(
     "--resume",
     is_flag=True,
@@ -423,7 +428,7 @@ def settings_from(options: dict[str, Any]) -> Settings:
     """Takes the options that are settings out of ``options``; a command may have only some of
     them. Refuses a wrong value before anything heavy is loaded."""
     from neardup.methods.registry import parse_assignments
-    from neardup.settings import Settings, refuse_early
+    from neardup.settings import Settings, check_least_memory, refuse_early
 
     base = {}
     if recipe := options.pop("recipe"):
@@ -453,6 +458,8 @@ def settings_from(options: dict[str, Any]) -> Settings:
         written = merged(base, written, parameters)
     settings = Settings(**written)
     refuse_early(settings)
+    if settings.engine == "local":
+        check_least_memory(settings.memory)
     return settings
 
 

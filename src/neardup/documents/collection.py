@@ -211,6 +211,12 @@ class Collection:
         known = [size for size in sizes if size is not None]
         return int(sum(known)) if len(known) == len(sizes) and self.limit is None else None
 
+    def read_in(self, chunk_bytes: int) -> None:
+        """Has chunks be at most so large, where the format allows to choose."""
+        for source in self.sources:
+            if (usual := getattr(source, "chunk_bytes", None)) is not None:
+                source.chunk_bytes = min(usual, chunk_bytes)  # type: ignore[attr-defined]
+
     def check_kept(self, *, one_file: bool = False) -> None:
         """Raises now an error that would make writing the kept documents impossible later."""
         for group in groups_of(self.sources, one_file=one_file).values():

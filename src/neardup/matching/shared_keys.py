@@ -18,6 +18,8 @@ from neardup.matching.candidates import (
     Leaders,
     Verify,
     distinct,
+    distinct_parts,
+    joined,
     pairs_within,
 )
 from neardup.matching.evidence import Pairs
@@ -33,7 +35,7 @@ SMALL_GROUP = 128  # larger groups of a weak key are near copies, or the table d
 def key_candidates(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candidates:
     if way.least > 1:
         return _several(way, leaders, verify)
-    groups = distinct(leaders.sharing)
+    groups = distinct_parts(leaders.sharing())
     a, b, hot = pairs_within(groups, leaders.usual_pairs)
     cold = verify(a, b)
     if not len(hot):
@@ -41,7 +43,7 @@ def key_candidates(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candida
 
     # Rare features may find pairs that share no key; they are left out, so that engines agree.
     def verify_sharing(a: Array, b: Array) -> Pairs:
-        shared = _native.share_key(*leaders.keys_of(a, b)).view(np.bool_)
+        shared = leaders.share_key(a, b)
         return verify(a[shared], b[shared])
 
     hot = refine(hot, leaders, way.rare_keys, verify)
@@ -51,13 +53,13 @@ def key_candidates(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candida
 
 
 def _several(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candidates:
-    small, large = small_and_large(leaders.sharing)
+    small, large = small_and_large(joined(leaders.sharing()))
     most, places = leaders.most_compared, len(leaders.order)
     a, b, _, capped = sharing_pairs(small, places, way.least, most, leaders.workers)
 
     def verify_sharing(a: Array, b: Array) -> Pairs:
         """Only pairs that share so many keys with which one of the two searches."""
-        shared = _native.shared_keys(*leaders.keys_of(a, b)) >= way.least
+        shared = leaders.shared_keys(a, b) >= way.least
         return verify(a[shared], b[shared])
 
     c, d, hot = pairs_within(large, leaders.most_pairs)

@@ -21,8 +21,8 @@ from neardup.files import whole_file
 from neardup.methods.base import Prepared, signature_of, signed_parameters
 from neardup.plan import Plan
 from neardup.runs.checksums import Checksums, damaged
+from neardup.runs.outcome import Outcome
 from neardup.runs.run_folder import SIGNATURES
-from neardup.runs.run_tables import Outcome
 from neardup.schema import Array, Ragged, offsets_of, slices_of
 
 BATCH_BYTES = 16 << 20
@@ -158,7 +158,7 @@ def _check(schema: pa.Schema, plan: Plan, path: Path) -> None:
 def _batch(outcome: Outcome, plan: Plan, documents: Array) -> pa.RecordBatch:
     intake = outcome.intake
     within = intake.extra.get(plan.within or "")
-    chosen = intake.prepared.rows(documents, intake.store.take(documents))
+    chosen = intake.rows(documents, intake.store.take(documents))
     groups = None if within is None else within.take(pa.array(documents))
     return signature_rows(intake.ids.take(pa.array(documents)), chosen, groups, plan)
 

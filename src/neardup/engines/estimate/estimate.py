@@ -45,8 +45,8 @@ from neardup.engines.execution import make_result
 from neardup.plan import Plan
 from neardup.progress import Silent
 from neardup.runs.annotated_sources import Added, annotated_lines
+from neardup.runs.outcome import Outcome
 from neardup.runs.result import Result
-from neardup.runs.run_tables import Outcome
 from neardup.runs.signatures import write_signatures
 from neardup.schema import Array
 

@@ -28,7 +28,7 @@ from neardup.matching.rare import refine
 from neardup.methods.meeting import SharedKeys
 from neardup.schema import Array
 
-RANGES = 4  # of documents for each worker: later documents have more before them
+RANGES = 2  # of documents for each worker
 SMALL_GROUP = 128  # larger groups of a weak key are near copies, or the table does not fit
 
 
@@ -83,7 +83,9 @@ def sharing_pairs(
     columns = members.values, groups.probes, members.offsets
     if workers == 1:
         return _native.sharing_pairs(*columns, documents, least, most)
-    ends = np.linspace(0, documents, RANGES * workers + 1).astype(np.int64).tolist()
+    # Later documents have more before them.
+    shares = np.sqrt(np.linspace(0, 1, RANGES * workers + 1))
+    ends = (documents * shares).astype(np.int64).tolist()
 
     def part(first: int, last: int) -> tuple[Array, ...]:
         return _native.sharing_pairs(*columns, documents, least, most, first, last)

@@ -195,6 +195,7 @@ def match(
         plan.usual_pairs(len(order)),
         plan.pair_budget(len(order)),
         plan.workers,
+        plan.method.threshold,
     )
     found = candidates(plan.method.meeting, leaders, verify)
     if threshold_choice.asks_consistency(plan.method):

@@ -37,6 +37,37 @@ static Out<uint8_t> distinct_groups(In<int64_t> members, In<uint8_t> probes, In<
     return give(std::move(distinct));
 }
 
+static nb::tuple part_keys(In<uint64_t> keys, In<int64_t> offsets, In<int32_t> probes, In<int32_t> places,
+                           In<uint64_t> spread, int part_bits) {
+    neardup::KeyParts parts;
+    {
+        nb::gil_scoped_release free;
+        neardup::part_keys(keys.data(), offsets.data(), probes.data(), places.data(), spread.size() ? spread.data() : nullptr,
+                           places.size(), part_bits, parts);
+    }
+    return nb::make_tuple(give(std::move(parts.keys)), give(std::move(parts.members)), give(std::move(parts.ends)));
+}
+
+static nb::tuple entry_groups(In<uint64_t> keys, In<uint32_t> members, int part_bits) {
+    neardup::Groups groups;
+    groups.ends = {0};
+    {
+        nb::gil_scoped_release free;
+        neardup::entry_groups(keys.data(), members.data(), keys.size(), part_bits, groups);
+    }
+    return nb::make_tuple(give(std::move(groups.members)), give(std::move(groups.probes)),
+                          give(std::move(groups.ends)));
+}
+
+static Out<uint64_t> group_digests(In<int64_t> members, In<uint8_t> probes, In<int64_t> offsets) {
+    std::vector<uint64_t> digests(offsets.size() - 1);
+    {
+        nb::gil_scoped_release free;
+        neardup::group_digests(members.data(), probes.data(), offsets.data(), digests.size(), digests.data());
+    }
+    return give(std::move(digests));
+}
+
 static Out<int64_t> shared_keys(In<uint64_t> keys, In<int64_t> offsets, In<int32_t> probes, In<int64_t> a,
                                 In<int64_t> b) {
     std::vector<int64_t> counts(a.size());
@@ -229,6 +260,9 @@ static Out<int64_t> add_ids(neardup::IdSet &ids, In<uint64_t> digests) {
 void bind_matching(nb::module_ &m) {
     nb::class_<neardup::IdSet>(m, "IdSet").def(nb::init<>()).def("add", &add_ids, "digests"_a);
     m.def("shared_groups", &shared_groups, "keys"_a, "offsets"_a, "probes"_a, "rows"_a, "share"_a = 0, "shares"_a = 1);
+    m.def("part_keys", &part_keys, "keys"_a, "offsets"_a, "probes"_a, "places"_a, "spread"_a, "part_bits"_a);
+    m.def("entry_groups", &entry_groups, "keys"_a, "members"_a, "part_bits"_a);
+    m.def("group_digests", &group_digests, "members"_a, "probes"_a, "offsets"_a);
     m.def("group_pairs", &group_pairs, "members"_a, "probes"_a, "offsets"_a, "budget"_a);
     m.def("shared_keys", &shared_keys, "keys"_a, "offsets"_a, "probes"_a, "a"_a, "b"_a);
     m.def("share_key", &share_key, "keys"_a, "offsets"_a, "probes"_a, "a"_a, "b"_a);

@@ -26,13 +26,15 @@ static int64_t read_at(int descriptor, uint8_t *out, int64_t length, int64_t sta
 }
 
 bool gather_file(int descriptor, const int64_t *starts, const int64_t *lengths, size_t count, uint8_t *out) {
-    for (size_t i = 0; i < count; ++i) {
-        for (int64_t done = 0; done < lengths[i];) {
-            const int64_t got = read_at(descriptor, out + done, lengths[i] - done, starts[i] + done);
+    for (size_t i = 0, j; i < count; i = j) {
+        int64_t length = lengths[i];  // of what lies in one piece
+        for (j = i + 1; j < count && starts[j] == starts[i] + length; ++j) length += lengths[j];
+        for (int64_t done = 0; done < length;) {
+            const int64_t got = read_at(descriptor, out + done, length - done, starts[i] + done);
             if (got <= 0) return false;
             done += got;
         }
-        out += lengths[i];
+        out += length;
     }
     return true;
 }

@@ -91,16 +91,54 @@ void shared_groups(const uint64_t *keys, const int64_t *offsets, const int32_t *
     }
 }
 
-void distinct_groups(const int64_t *members, const uint8_t *probes, const int64_t *offsets, size_t groups,
-                     uint8_t *distinct) {
-    std::unordered_set<uint64_t> seen;
+void part_keys(const uint64_t *keys, const int64_t *offsets, const int32_t *probes, const int32_t *places,
+               const uint64_t *spread, size_t rows, int part_bits, KeyParts &out) {
+    const auto each = [&](auto &&use) {
+        for (size_t r = 0; r < rows; ++r) {
+            if (places[r] < 0) continue;
+            const uint64_t change = spread ? spread[r] : 0;
+            for (int64_t k = offsets[r]; k < offsets[r + 1]; ++k) {
+                const uint64_t key = keys[k] ^ change;
+                use(part_bits ? key >> (64 - part_bits) : 0, key, static_cast<uint32_t>(places[r]) * 2 + (k < offsets[r] + probes[r]));
+            }
+        }
+    };
+    out.ends.assign((size_t{1} << part_bits) + 1, 0);
+    each([&](uint64_t part, uint64_t, uint32_t) { ++out.ends[part + 1]; });
+    for (size_t p = 1; p < out.ends.size(); ++p) out.ends[p] += out.ends[p - 1];
+    out.keys.resize(static_cast<size_t>(out.ends.back()));
+    out.members.resize(out.keys.size());
+    std::vector<int64_t> next(out.ends.begin(), out.ends.end() - 1);
+    each([&](uint64_t part, uint64_t key, uint32_t member) {
+        const auto at = static_cast<size_t>(next[part]++);
+        out.keys[at] = key;
+        out.members[at] = member;
+    });
+}
+
+void entry_groups(const uint64_t *keys, const uint32_t *members, size_t entries, int part_bits, Groups &out) {
+    std::vector<Entry> sorted(entries), scratch;
+    for (size_t i = 0; i < entries; ++i) sorted[i] = {keys[i], members[i]};
+    sort_entries(sorted, scratch, part_bits);
+    append_groups(sorted, out);
+}
+
+void group_digests(const int64_t *members, const uint8_t *probes, const int64_t *offsets, size_t groups, uint64_t *digests) {
     std::vector<uint64_t> entries;
     for (size_t g = 0; g < groups; ++g) {
         entries.clear();
         for (int64_t i = offsets[g]; i < offsets[g + 1]; ++i)
             entries.push_back(static_cast<uint64_t>(members[i]) * 2 + (probes[i] != 0));
-        distinct[g] = seen.insert(sequence_digest(entries.data(), entries.size(), 1)).second;
+        digests[g] = sequence_digest(entries.data(), entries.size(), 1);
     }
+}
+
+void distinct_groups(const int64_t *members, const uint8_t *probes, const int64_t *offsets, size_t groups,
+                     uint8_t *distinct) {
+    std::unordered_set<uint64_t> seen;
+    std::vector<uint64_t> digests(groups);
+    group_digests(members, probes, offsets, groups, digests.data());
+    for (size_t g = 0; g < groups; ++g) distinct[g] = seen.insert(digests[g]).second;
 }
 
 namespace {

@@ -23,6 +23,25 @@ void shared_groups(const uint64_t *keys, const int64_t *offsets, const int32_t *
 void distinct_groups(const int64_t *members, const uint8_t *probes, const int64_t *offsets, size_t groups,
                      uint8_t *distinct);
 
+// Entries by parts of the key space: those of part p are ends[p] .. ends[p + 1]. A member is place · 2 + whether the key
+// is a probe.
+struct KeyParts {
+    std::vector<uint64_t> keys;
+    std::vector<uint32_t> members;
+    std::vector<int64_t> ends;
+};
+
+// The keys of some rows, divided by their `part_bits` leading bits. Row r has the place places[r], or −1 if it is left
+// out; its keys are changed by spread[r] (null: by nothing). Parts keep the order of the rows.
+void part_keys(const uint64_t *keys, const int64_t *offsets, const int32_t *probes, const int32_t *places,
+               const uint64_t *spread, size_t rows, int part_bits, KeyParts &out);
+
+// The groups of the entries of one part: in the order of parts they are those of shared_groups.
+void entry_groups(const uint64_t *keys, const uint32_t *members, size_t entries, int part_bits, Groups &out);
+
+// One number for each group, equal for groups with the same entries.
+void group_digests(const int64_t *members, const uint8_t *probes, const int64_t *offsets, size_t groups, uint64_t *digests);
+
 // shared[i] = 1 if documents a[i] and b[i] share a key that is a probe of at least one of them.
 void share_key(const uint64_t *keys, const int64_t *offsets, const int32_t *probes, const int64_t *a,
                const int64_t *b, size_t pairs, uint8_t *shared);

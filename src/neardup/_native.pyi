@@ -452,6 +452,18 @@ def shared_groups(
     share: int = 0,
     shares: int = 1,
 ) -> tuple[NDArray[np.int64], Bytes, Offsets]: ...
+def part_keys(
+    keys: Hashes,
+    offsets: Offsets,
+    probes: NDArray[np.int32],
+    places: NDArray[np.int32],
+    spread: Hashes,
+    part_bits: int,
+) -> tuple[Hashes, NDArray[np.uint32], Offsets]: ...
+def entry_groups(
+    keys: Hashes, members: NDArray[np.uint32], part_bits: int
+) -> tuple[NDArray[np.int64], Bytes, Offsets]: ...
+def group_digests(members: NDArray[np.int64], probes: Bytes, offsets: Offsets) -> Hashes: ...
 def distinct_groups(members: NDArray[np.int64], probes: Bytes, offsets: Offsets) -> Bytes: ...
 def shared_keys(
     keys: Hashes,

@@ -22,11 +22,12 @@ from neardup.documents.encodings import canonical
 from neardup.documents.extraction.extractor import Extraction
 from neardup.documents.file_formats import address_of, local_path
 from neardup.documents.open_files import Limits
-from neardup.errors import NeardupError, SettingsError, all_problems
+from neardup.errors import NeardupError, SettingsError, UsageError, all_problems
 from neardup.methods import registry
 from neardup.methods.base import Method, signature_of
 from neardup.methods.thresholds import AUTO, calibrates_itself, check_cuts
 from neardup.settings import (
+    LEAST_MEMORY,
     Settings,
     check_positive,
     parse_size,
@@ -34,6 +35,13 @@ from neardup.settings import (
     worker_count,
 )
 
+# The interpreter with its libraries, and what each document takes: id, row, digests, decision and
+# its rows in the tables, with room to sort some of that (docs/performance.md, "Memory").
+OWN_BYTES, DOCUMENT_BYTES = 175_000_000, 275
+TABLE_BYTES, TABLE_DOCUMENT = 134_217_728, 16_384  # of frequencies, at most and while they are few
+FREQUENCIES = "frequencies"  # the name of tables that count grams
+ESTIMATED = 1.15  # times the limit: from there on an estimate of the documents refuses a run
+USUAL_MEMORY = 1_000_000_000  # with less, freed memory is given back at once
 # Pairs a document that are worth making when only decisions are asked for.
 USUAL_PAIRS, FEWEST_PAIRS = 16, 100_000
 
@@ -67,14 +75,41 @@ class Plan:
     artefacts: Artefacts = field(default_factory=lambda: NO_ARTEFACTS)  # there when work begins
 
     @property
-    def evidence_limit(self) -> int:
-        """Evidence takes half of the memory before it goes to disk; batches and blocks the rest."""
-        return self.memory // 2
+    def room(self) -> int:
+        """Bytes for what depends on the documents."""
+        return max(self.memory - OWN_BYTES, self.memory // 8)
+
+    def spare(self, documents: int) -> int:
+        """Bytes that columns and tables of so many documents leave."""
+        return self.room - self._fixed(documents)
+
+    def _fixed(self, documents: int) -> int:
+        counted = any(need.name == FREQUENCIES for need in self.method.needs)
+        table = min(TABLE_BYTES, TABLE_DOCUMENT * documents) if counted else 0
+        return table + DOCUMENT_BYTES * documents
+
+    def check_memory(self, documents: int, *, about: bool = False) -> None:
+        """Refuses documents that cannot be held; ``about`` so many are expected. A limit that the
+        process itself does not keep is only a wish, such as that of a caller in Python."""
+        needed = OWN_BYTES + self._fixed(documents)
+        if self.memory < LEAST_MEMORY or needed <= self.memory * (ESTIMATED if about else 1):
+            return
+        some = f"About {documents:,}" if about else f"{documents:,} or more"
+        size = f"{-(-needed // 10**6):,} MB"
+        raise UsageError(
+            f"{some} documents need {size} of memory with {self.method.name}, and --memory is "
+            f"{self.memory // 10**6:,} MB.",
+            hint=f"give --memory {-(-needed // 10**8) / 10:g}GB, or a part of the input.",
+        )
 
     @property
-    def texts_limit(self) -> int:
-        """Texts that are read again, for kinds, take a quarter beside it."""
-        return self.memory // 4
+    def evidence_limit(self) -> int:
+        """What evidence may take while there are few documents (``engines/batch/intake.py``)."""
+        return self.room
+
+    def texts_limit(self, documents: int) -> int:
+        """Texts that are read again, for kinds, take a quarter, if the columns leave it."""
+        return max(min(self.memory // 4, self.spare(documents) // 2), self.memory // 64)
 
     @property
     def digests(self) -> dict[str, str]:
@@ -196,7 +231,7 @@ def _method(settings: Settings) -> tuple[Method, bool]:
     if settings.date is not None and "date" in registry.parameter_names(cls):
         parameters.setdefault("date", settings.date)
     if isinstance(named, str):
-        method = registry.build(named, parameters)
+        method = registry.construct(cls, parameters, named)
     else:
         method = registry.changed(named, parameters)
     if automatic:

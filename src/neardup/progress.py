@@ -63,7 +63,26 @@ class Stage:
 
 
 class Silent:
-    """Shows nothing. What shows something inherits from it, and overrides ``begin``."""
+    """Shows nothing."""
+
+    def stage(
+        self,
+        name: str,
+        total: int | None = None,
+        unit: str = "documents",
+        total_bytes: int | None = None,
+    ) -> None:
+        pass
+
+    def advance(self, amount: int, done_bytes: int = 0) -> None:
+        pass
+
+    def finish(self) -> None:
+        pass
+
+
+class Staged(Silent):
+    """What shows something inherits from this, and defines ``begin``."""
 
     def stage(
         self,
@@ -75,19 +94,13 @@ class Silent:
         self.begin(Stage(name, total, unit, total_bytes))
 
     def begin(self, stage: Stage) -> None:
-        pass
-
-    def advance(self, amount: int, done_bytes: int = 0) -> None:
-        pass
-
-    def finish(self) -> None:
-        pass
+        raise NotImplementedError
 
 
 AFTER, EVERY = 1.0, 0.25  # seconds: when a bar appears, and how often it moves
 
 
-class Cell(Silent):
+class Cell(Staged):
     """A bar in the cell of a notebook; it goes away when the work is done."""
 
     def __init__(self) -> None:
@@ -132,7 +145,7 @@ def usual() -> Progress:
     return Cell() if getattr(shell, "kernel", None) is not None else Silent()
 
 
-class Logged(Silent):
+class Logged(Staged):
     """Forwards everything, and logs each stage when it ends."""
 
     def __init__(self, progress: Progress) -> None:

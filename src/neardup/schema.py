@@ -8,6 +8,7 @@ tables: the reader keeps them, and they reappear unchanged in the kept output.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -21,7 +22,7 @@ from neardup.errors import SettingsError
 
 Array = npt.NDArray[Any]
 
-KEPT, DUPLICATE, REJECTED = "kept", "duplicate", "rejected"
+KEPT, DUPLICATE, REJECTED = DECIDED = "kept", "duplicate", "rejected"
 
 KINDS = (
     "identical",
@@ -48,10 +49,11 @@ def documents(extra: dict[str, pa.DataType] | None = None) -> pa.Schema:
     return pa.schema(fields + [pa.field(name, type_) for name, type_ in (extra or {}).items()])
 
 
+FEW_NAMES = pa.dictionary(pa.int8(), pa.string())
 # In decisions, ``a`` is the duplicate and ``b`` the kept document.
 KIND_FIELDS = (
-    pa.field("kind", pa.dictionary(pa.int8(), pa.string())),
-    pa.field("direction", pa.dictionary(pa.int8(), pa.string())),
+    pa.field("kind", FEW_NAMES),
+    pa.field("direction", FEW_NAMES),
     pa.field("confidence", pa.float64()),
 )
 
@@ -63,7 +65,7 @@ DECISIONS = pa.schema(
         pa.field("file", pa.dictionary(pa.int32(), pa.large_string())),
         pa.field("row", pa.int64()),
         pa.field("source", pa.dictionary(pa.int32(), pa.large_string())),
-        pa.field("decision", pa.dictionary(pa.int8(), pa.string())),
+        pa.field("decision", FEW_NAMES),
         pa.field("reason", pa.large_string()),
         pa.field("kept_id", pa.large_string()),
         pa.field("score", pa.float64()),
@@ -87,7 +89,7 @@ PAIRS = pa.schema(
 ACTIONS = pa.schema(
     [
         *(DECISIONS.field(name) for name in ("id", "file", "row", "source", "decision")),
-        pa.field("action", pa.dictionary(pa.int8(), pa.string())),
+        pa.field("action", FEW_NAMES),
         pa.field("reason", pa.large_string()),
         *(DECISIONS.field(name) for name in ("kept_id", "kind", "score")),
         pa.field("fills", pa.list_(pa.struct([("field", pa.string()), ("from", pa.string())]))),
@@ -154,12 +156,49 @@ class Ragged:
         return cls(np.concatenate([np.empty(0, dtype), *values]), offsets_of(lengths))
 
 
+class Growing:
+    """An array that grows at its end. Memory that is not used yet is not touched, so it costs
+    nothing; views of ``values`` stay valid, because a larger array is a new one."""
+
+    def __init__(self, dtype: npt.DTypeLike, *width: int) -> None:
+        self._room: Array = np.empty((0, *width), dtype)
+        self._count = 0
+
+    def append(self, values: Array) -> None:
+        end = self._count + len(values)
+        if end > len(self._room):
+            larger = np.empty(
+                (max(end, 2 * len(self._room)), *self._room.shape[1:]), self._room.dtype
+            )
+            larger[: self._count] = self._room[: self._count]
+            self._room = larger
+        self._room[self._count : end] = values
+        self._count = end
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def values(self) -> Array:
+        return self._room[: self._count]
+
+
 def string_column(texts: list[str]) -> pa.LargeStringArray:
     """``pa.array`` grows its buffer for each text; of long texts, that is most of its time."""
     encoded = [text.encode() for text in texts]
     offsets = offsets_of(np.array([len(text) for text in encoded], np.int64))
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
     return pa.Array.from_buffers(pa.large_string(), len(texts), buffers)
+
+
+def coded_column(
+    codes: Array,
+    names: Sequence[str],
+    type_: pa.DictionaryType = FEW_NAMES,
+) -> pa.DictionaryArray:
+    """Names by their numbers, as a dictionary column; a negative number is no value."""
+    numbers = pa.array(np.maximum(codes, 0), type_.index_type, mask=codes < 0)
+    return pa.DictionaryArray.from_arrays(numbers, pa.array(names, type_.value_type))
 
 
 def is_text(type_: pa.DataType) -> bool:

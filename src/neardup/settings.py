@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 CLUSTERS = ("rule", "components", "average")
 PAIR_KINDS = ("decided", "all", "none")
 ENGINES = ("local", "spark")
+_CHOICES = {"clusters": CLUSTERS, "kinds": PAIR_KINDS, "engine": ENGINES}
 MAX_PAIRS = 10_000_000
 
 
@@ -54,7 +55,7 @@ class Settings:
     "average" by average link, without chains.
     ``kinds``: which pairs are classified: "decided" (each duplicate), "all" or "none".
     ``workers``: the number of threads; None uses all cores.
-    ``memory``: the memory a run may use before it writes to disk, such as "4GB".
+    ``memory``: the most memory a run may use, such as "4GB"; what is beyond goes to disk.
     ``limit``: read only this many documents.
     ``max_pairs``: above this number, only pairs with a kept document are listed.
     ``strict``: stop at the first document that cannot be used.
@@ -129,16 +130,17 @@ def plain_problems(settings: Settings, *first: Callable[[], object]) -> list[Nea
         lambda: check_positive("workers", settings.workers),
         lambda: check_positive("limit", settings.limit),
         lambda: check_positive("max_pairs", settings.max_pairs),
-        lambda: _check_choice("clusters", settings.clusters, CLUSTERS),
-        lambda: _check_choice("kinds", settings.kinds, PAIR_KINDS),
-        lambda: _check_choice("engine", settings.engine, ENGINES),
     )
-    problems = []
+    problems: list[NeardupError] = []
     for check in checks:
         try:
             check()
         except NeardupError as error:
             problems.append(error)
+    for name, choices in _CHOICES.items():
+        if (value := getattr(settings, name)) not in choices:
+            hint = f"expected {' or '.join(choices)}."
+            problems.append(SettingsError(f"{name} is {value!r}.", hint=hint))
     return problems
 
 
@@ -171,9 +173,21 @@ def check_positive(name: str, value: int | None) -> None:
         raise SettingsError(f"{name} is {value!r}; expected a whole number of 1 or more.")
 
 
-def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise SettingsError(f"{name} is {value!r}.", hint=f"expected {' or '.join(choices)}.")
+LEAST_MEMORY = 250_000_000
+
+
+def check_least_memory(size: str | int) -> None:
+    """Refuses a limit that no process can keep, before work starts. What is no size is refused
+    with all other problems."""
+    try:
+        given = parse_size(size)
+    except SettingsError:
+        return
+    if given < LEAST_MEMORY:
+        raise SettingsError(
+            f"memory is {given // 10**6:,} MB; a run needs at least {LEAST_MEMORY // 10**6} MB.",
+            hint=f"give --memory {LEAST_MEMORY // 10**6}MB or more.",
+        )
 
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}

@@ -181,7 +181,7 @@ def test_columns_by_name(run: Run, tmp_path: Path) -> None:
 
 
 def test_workers_and_memory_change_nothing(run: Run, docs: Path, tmp_path: Path) -> None:
-    options = ["--workers", "2", "--memory", "1MB", "--clusters", "components"]
+    options = ["--workers", "2", "--memory", "250MB", "--clusters", "components"]
     assert run("dedup", docs, "-o", tmp_path / "a", *options).exit_code == 0
     assert run("dedup", docs, "-o", tmp_path / "b", "--workers", "1").exit_code == 0
     a, b = (pq.read_table(tmp_path / x / "decisions.parquet") for x in "ab")

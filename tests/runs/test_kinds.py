@@ -76,7 +76,7 @@ def test_chunks_threads_blocks_and_memory_change_nothing(
     expected = nd.find(docs, kinds="all", workers=1, **SHINGLES)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(output_kinds, "BLOCK_BYTES", 700)
-        patch.setattr(Plan, "texts_limit", property(lambda _: 100))
+        patch.setattr(Plan, "texts_limit", lambda _, documents: 100)  # noqa: ARG005
         chunked = Collection([ListSource(docs, chunk_rows=rows)])
         result = nd.find(chunked, kinds="all", workers=workers, **SHINGLES)
     assert result.decisions.equals(expected.decisions)

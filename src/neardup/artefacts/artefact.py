@@ -48,12 +48,9 @@ class StoredTable:
         """How it was made and how large it is, as plain data."""
         raise NotImplementedError
 
-    def columns(self) -> dict[str, pa.Array]:
-        raise NotImplementedError
-
-    def tables(self) -> Iterator[pa.Table]:
+    def tables(self) -> Iterable[pa.Table]:
         """The parts of the table in their order."""
-        yield pa.table(self.columns())
+        raise NotImplementedError
 
     def content(self) -> Iterable[npt.NDArray[Any]]:
         """The arrays that the digest covers, in a fixed order."""
@@ -71,7 +68,7 @@ class StoredTable:
 
     def save(self, path: Path) -> None:
         described = json.dumps({**self.options(), "digest": self.digest}).encode()
-        tables = self.tables()
+        tables = iter(self.tables())
         first = next(tables)
         schema = first.schema.with_metadata({f"neardup {self.kind}".encode(): described})
         options = pa.ipc.IpcWriteOptions(compression=self.compression)

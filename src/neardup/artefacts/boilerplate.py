@@ -60,8 +60,8 @@ class Boilerplate(StoredTable):
             **({} if self.unit == "words" else {"unit": self.unit}),
         }
 
-    def columns(self) -> dict[str, pa.Array]:
-        return {"hash": pa.array(self.hashes)}
+    def tables(self) -> Iterable[pa.Table]:
+        return [pa.table({"hash": pa.array(self.hashes)})]
 
     def content(self) -> Iterable[npt.NDArray[Any]]:
         return [self.hashes]

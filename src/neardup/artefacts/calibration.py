@@ -4,7 +4,7 @@ A calibration has one threshold for all pairs and may list exceptions below it. 
 pairs are known by the digests of their normal forms, and each has a threshold of its own. Every
 engine, and an index for a document that comes later, decides alike by it (``matching/scorer.py``).
 Listed are pairs whose texts were compared and found to be the same to a reader
-(``text/recognition.py``). A calibration by consistency (``matching/consistency.py``) also has
+(``text/alignment.py``). A calibration by consistency (``matching/consistency.py``) also has
 documents that are in no listed pair: their own thresholds are above that for all pairs. It has the
 format 4, every other calibration the format 3. The names in a file are those of its format: "cut"
 is an own threshold, "trapped" the share of decoys that pass, "valley" a gap in the scores.
@@ -183,16 +183,17 @@ class Calibration(StoredTable):
         options = {**self.options(), "clear": self.clear}
         return {"kind": self.kind, **options, "digest": self.digest}
 
-    def columns(self) -> dict[str, pa.Array]:
+    def tables(self) -> Iterable[pa.Table]:
         """``with``: the later rows that each one makes a pair with."""
         first, second = self.pairs.T
         ends = np.searchsorted(first, np.arange(len(self.digests) + 1)).astype(np.int32)
         partners = pa.ListArray.from_arrays(pa.array(ends), pa.array(second, pa.int32()))
-        return {
+        columns = {
             "digest": pa.array(self.digests),
             "cut": pa.array(self.own_thresholds),
             "with": partners,
         }
+        return [pa.table(columns)]
 
     def content(self) -> Iterable[npt.NDArray[Any]]:
         return self.digests, self.own_thresholds, self.pairs

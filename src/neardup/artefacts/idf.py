@@ -63,8 +63,8 @@ class IdfTable(StoredTable):
         values = names.values[names.offsets[0] : names.offsets[-1]]
         return names.offsets - names.offsets[:1], self.counts, values
 
-    def columns(self) -> dict[str, pa.Array]:
-        return {"term": self.terms, "documents": pa.array(self.counts)}
+    def tables(self) -> Iterable[pa.Table]:
+        return [pa.table({"term": self.terms, "documents": pa.array(self.counts)})]
 
     def options(self) -> dict[str, Any]:
         return {

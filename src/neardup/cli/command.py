@@ -35,19 +35,14 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(self.homes)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.homes:
+            if not (ctx.resilient_parsing or cmd_name.startswith("-")):
+                ctx.fail(f"There is no command {cmd_name!r}. Hint: {self._near(cmd_name)}")
             return None
         module, _, name = self.homes[cmd_name].partition(":")
         command: click.Command = getattr(importlib.import_module(module), name)
         return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in self.homes and not args[0].startswith("-"):
-            ctx.fail(f"There is no command {args[0]!r}. Hint: {self._near(args[0])}")
-        return super().resolve_command(ctx, args)
 
     def _near(self, name: str) -> str:
         import difflib

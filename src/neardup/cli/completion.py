@@ -52,7 +52,7 @@ def _experiments() -> list[str]:
 
 
 def _guidelines() -> list[str]:
-    from neardup.labels.guidelines import GUIDELINES
+    from neardup.labels.samples import GUIDELINES
 
     return list(GUIDELINES)
 
@@ -141,7 +141,8 @@ class Values(ShellComplete):
             yield command
             if not isinstance(command, click.Group):
                 return
-            command = command.get_command(click.Context(command), word)
+            context = click.Context(command, resilient_parsing=True)
+            command = command.get_command(context, word)
 
 
 for shell in (BashComplete, ZshComplete, FishComplete):

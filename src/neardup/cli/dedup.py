@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from neardup.documents.collection import Collection
     from neardup.plan import Plan
     from neardup.runs.result import Result
-    from neardup.settings import Settings
 
 _LIMITS = ("--max-document", "--max-file", "--max-ratio")
 SHOWN = ("as_json", "quiet", "annotate", "one_file", "export", "accept_rejected")
@@ -154,7 +153,7 @@ run_options = shared.with_options(
         help="Estimate time, memory, disk and duplicates from a sample; write nothing.",
     ),
     shared.workers_option,
-    shared.memory_option,
+    shared.capped_memory_option,
     shared.engine_option,
     shared.master_option,
     shared.max_pairs_option,
@@ -205,9 +204,8 @@ def dedup(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
         raise click.UsageError("Missing option '-o' / '--out'. Hint: name the folder to write.")
     if out == STDOUT and options["as_json"]:
         raise click.UsageError("-o - and --json both write to stdout; give one of them.")
-    request = Request.of(inputs, out, options)
     to_file = out is not None and names_file(out)
-    job = request.job()
+    job = Job.of(inputs, out, options)
     if out and to_file:
         job.collection.check_kept_file(out)
     if options["dry_run"]:
@@ -263,13 +261,12 @@ def find(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
         raise click.UsageError("find writes a folder. Hint: leave -o out to see the clusters.")
     if options["annotate"] and not out and not options["dry_run"]:
         raise click.UsageError("--annotate writes documents. Hint: name a folder with -o.")
-    request = Request.of(inputs, out, options, every_pair=True)
     if out and names_file(out):
         raise click.UsageError(
             f"find writes a folder, and {out} has the name of a file. Hint: -o FOLDER; its "
             "pairs.parquet lists the pairs."
         )
-    job = request.job()
+    job = Job.of(inputs, out, options, every_pair=True)
     if options["dry_run"]:
         job.dry_run(writes="annotated" if job.annotate else None)
     elif out:
@@ -281,50 +278,6 @@ def find(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
         from neardup.cli.terminal import show_clusters
 
         job.into(lambda result: None if job.as_json else show_clusters(result))
-
-
-class Request(NamedTuple):
-    """What the command line asks for, checked as far as that needs neither documents nor numpy."""
-
-    inputs: list[tuple[str | None, str]]
-    settings: Settings
-    every_pair: bool
-    shown: dict[str, Any]
-
-    @classmethod
-    def of(
-        cls,
-        inputs: Sequence[str],
-        out: Path | None,
-        options: dict[str, Any],
-        *,
-        every_pair: bool = False,
-    ) -> Request:
-        if options["resume"] and (out is None or names_file(out) or out == STDOUT):
-            raise click.UsageError("--resume needs a folder. Hint: name one with -o.")
-        if options["export"] and (out is None or names_file(out) or out == STDOUT):
-            raise click.UsageError("--export needs a folder. Hint: name one with -o.")
-        named = [(None, path) for path in inputs] + named_inputs(options.pop("sources"))
-        if not named:
-            raise click.UsageError("Missing argument 'INPUT...'. Hint: name files, or - for stdin.")
-        if out and out.is_dir() and not options["dry_run"]:
-            refuse_filled(out, RUN, overwrite=options["overwrite"])
-        shown = {name: options[name] for name in SHOWN}
-        request = cls(named, settings_from(options), every_pair, shown)
-        if request.settings.engine == "local":  # Spark brings pandas along
-            load_arrow()
-        return request
-
-    def job(self) -> Job:
-        """Settings are checked before standard input is waited for."""
-        from neardup.documents.collection import collect_inputs
-        from neardup.plan import resolve
-
-        plan = resolve(self.settings, every_pair=self.every_pair)
-        collection = collect_inputs(
-            self.inputs, encoding=plan.encoding, extraction=plan.extraction, limits=plan.limits
-        )
-        return Job(collection, plan, **self.shown)
 
 
 @dataclass(frozen=True)
@@ -339,6 +292,39 @@ class Job:
     one_file: bool
     export: tuple[str, ...]
     accept_rejected: bool
+
+    @classmethod
+    def of(
+        cls,
+        inputs: Sequence[str],
+        out: Path | None,
+        options: dict[str, Any],
+        *,
+        every_pair: bool = False,
+    ) -> Job:
+        """What the command line asks for. First it is checked as far as that needs neither
+        documents nor numpy; settings are checked before standard input is waited for."""
+        if options["resume"] and (out is None or names_file(out) or out == STDOUT):
+            raise click.UsageError("--resume needs a folder. Hint: name one with -o.")
+        if options["export"] and (out is None or names_file(out) or out == STDOUT):
+            raise click.UsageError("--export needs a folder. Hint: name one with -o.")
+        named = [(None, path) for path in inputs] + named_inputs(options.pop("sources"))
+        if not named:
+            raise click.UsageError("Missing argument 'INPUT...'. Hint: name files, or - for stdin.")
+        if out and out.is_dir() and not options["dry_run"]:
+            refuse_filled(out, RUN, overwrite=options["overwrite"])
+        shown = {name: options[name] for name in SHOWN}
+        settings = settings_from(options)
+        if settings.engine == "local":  # Spark brings pandas along
+            load_arrow()
+        from neardup.documents.collection import collect_inputs
+        from neardup.plan import resolve
+
+        plan = resolve(settings, every_pair=every_pair)
+        collection = collect_inputs(
+            named, encoding=plan.encoding, extraction=plan.extraction, limits=plan.limits
+        )
+        return cls(collection, plan, **shown)
 
     def dry_run(self, *, writes: str | None) -> None:
         from neardup.cli.summary import estimate_lines

@@ -51,17 +51,18 @@ def listed(_ctx: click.Context, _option: click.Parameter, value: str | None) -> 
     return None if value is None else [part.strip() for part in value.split(",")]
 
 
-def read_threshold(
-    ctx: click.Context, option: click.Parameter, value: str | None
-) -> float | str | None:
-    if value is None or value == "auto":
-        return value
-    try:
-        return float(value)
-    except ValueError:
-        raise click.BadParameter(
-            f"{value!r} is neither a number, such as 0.8, nor auto.", ctx, option
-        ) from None
+class Threshold(click.ParamType):  # type: ignore[type-arg]  # older releases of click have none
+    name = "threshold"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float | str:
+        if value == "auto":
+            return "auto"
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a number, such as 0.8, nor auto.", param, ctx)
 
 
 def _methods(
@@ -176,7 +177,7 @@ methods_option = click.option(
 threshold_option = click.option(
     "--threshold",
     metavar="T|auto",
-    callback=read_threshold,
+    type=Threshold(),
     help="Score from which two documents are duplicates; auto sets it by the collection.  "
     "[default: auto for raregrams, rareshingles and learned, else the default of the method]",
 )
@@ -256,6 +257,11 @@ master_option = click.option(
 memory_option = click.option(
     "--memory", metavar="SIZE", help="Memory to use before writing to disk.  [default: 1GB]"
 )
+capped_memory_option = click.option(
+    "--memory",
+    metavar="SIZE",
+    help="Most memory to use, at least 250MB; what is beyond goes to disk.  [default: 1GB]",
+)
 resume_option = click.option(
     "--resume",
     is_flag=True,
@@ -323,7 +329,7 @@ new_index_options = with_options(
     click.option(
         "--threshold",
         metavar="T|auto",
-        callback=read_threshold,
+        type=Threshold(),
         help="Score from which two documents are duplicates (new index only).",
     ),
     click.option(
@@ -422,7 +428,7 @@ def settings_from(options: dict[str, Any]) -> Settings:
     """Takes the options that are settings out of ``options``; a command may have only some of
     them. Refuses a wrong value before anything heavy is loaded."""
     from neardup.methods.registry import parse_assignments
-    from neardup.settings import Settings, refuse_early
+    from neardup.settings import Settings, check_least_memory, refuse_early
 
     base = {}
     if recipe := options.pop("recipe"):
@@ -452,6 +458,8 @@ def settings_from(options: dict[str, Any]) -> Settings:
         written = merged(base, written, parameters)
     settings = Settings(**written)
     refuse_early(settings)
+    if settings.engine == "local":
+        check_least_memory(settings.memory)
     return settings
 
 

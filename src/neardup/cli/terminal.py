@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 import click
 
 from neardup.cli.command import echo
-from neardup.progress import LOG, Progress, Silent, Stage
+from neardup.progress import LOG, Progress, Silent, Stage, Staged
 from neardup.wording import score_text, shortened, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import TaskID
 
-    from neardup.evaluation.evaluation_report import Section
+    from neardup.evaluation.sections import Section
     from neardup.report.html_page import Table
     from neardup.runs.result import Result
 
@@ -147,7 +147,7 @@ def progress_for(*, quiet: bool) -> Progress:
     return Bars() if sys.stderr.isatty() else Lines()
 
 
-class Lines(Silent):
+class Lines(Staged):
     """For logs: one line every few seconds, none for a short run."""
 
     def __init__(self) -> None:
@@ -169,7 +169,7 @@ class Lines(Silent):
         echo(f"{stage.name}:{share} {stage}", err=True)
 
 
-class Bars(Silent):
+class Bars(Staged):
     """One bar a stage; they go away when the run is done, the summary stays."""
 
     def __init__(self) -> None:

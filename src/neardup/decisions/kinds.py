@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.classes import dataclass
-from neardup.schema import DIRECTIONS, KINDS, Array, Ragged
+from neardup.schema import DIRECTIONS, KINDS, Array, Ragged, coded_column
 from neardup.text.alignment import native_settings
 from neardup.text.text_options import Text
 from neardup.text.words import normal_form
@@ -60,7 +60,8 @@ class Measures:
     differs: npt.NDArray[np.bool_]
 
     def of(self, name: str) -> npt.NDArray[np.float64]:
-        return self.counts[ROW[name]]
+        row: npt.NDArray[np.float64] = self.counts[ROW[name]]
+        return row
 
     def sides(self, name: str) -> npt.NDArray[np.float64]:
         """The counts of a class that one text alone has, one row per text."""
@@ -162,8 +163,8 @@ class Kinds:
     def columns(self) -> dict[str, pa.Array]:
         """The columns of ``schema.KIND_FIELDS``."""
         return {
-            "kind": _named(self.kind, KINDS),
-            "direction": _named(self.direction, DIRECTIONS),
+            "kind": coded_column(self.kind, KINDS),
+            "direction": coded_column(self.direction, DIRECTIONS),
             "confidence": pa.array(self.confidence, mask=self.kind < 0),
         }
 
@@ -171,11 +172,6 @@ class Kinds:
         """The number of pairs of each kind that occurs."""
         of_kind = np.bincount(self.kind[self.kind >= 0], minlength=len(KINDS)).tolist()
         return {name: count for name, count in zip(KINDS, of_kind, strict=True) if count}
-
-
-def _named(codes: Array, names: tuple[str, ...]) -> pa.DictionaryArray:
-    indices = pa.array(np.maximum(codes, 0).astype(np.int8), mask=codes < 0)
-    return pa.DictionaryArray.from_arrays(indices, pa.array(names, pa.string()))
 
 
 def _numbers(column: pa.ChunkedArray, names: tuple[str, ...]) -> npt.NDArray[np.int8]:
@@ -271,7 +267,7 @@ def parts_of(measures: Measures) -> Parts:
     sides = [measures.sides(name) for name in names]
     alone = sum(sides, np.zeros((2, 1)))
     of_b = alone[1] > alone[0]
-    cut, sentences, ends, paragraphs, inside = (np.where(of_b, *side[::-1]) for side in sides)
+    cut, sentences, ends, paragraphs, inside = (np.where(of_b, b, a) for a, b in sides)
     inside = inside + np.where(cut < CUT * longer, cut, 0)
     cut = np.where(cut < CUT * longer, 0, cut)
     shortened = (cut > 0) | (sentences >= LOST_SENTENCES * longer)

@@ -208,14 +208,15 @@ def rule_clusters(kept_of: Array) -> npt.NDArray[np.int64]:
 
 
 def number_clusters(root: Array) -> npt.NDArray[np.int64]:
-    """Numbers for clusters of two or more, in the order of their first member; else −1."""
-    _, first, inverse, sizes = np.unique(
-        root, return_index=True, return_inverse=True, return_counts=True
-    )
-    several = np.flatnonzero(sizes > 1)
-    number = np.full(len(sizes), -1, np.int64)
-    number[several[np.argsort(first[several])]] = np.arange(len(several))
-    return number[inverse]
+    """Numbers for clusters of two or more, in the order of their first member; else −1. ``root`` is
+    a document of the cluster of each document."""
+    number = np.full(len(root), -1, np.int64)
+    inside = np.flatnonzero(np.bincount(root, minlength=len(root))[root] > 1)
+    _, first, inverse = np.unique(root[inside], return_index=True, return_inverse=True)
+    place = np.empty(len(first), np.int64)
+    place[np.argsort(first)] = np.arange(len(first))
+    number[inside] = place[inverse]
+    return number
 
 
 UNIQUE, REPRESENTATIVE, SHORT, EQUAL, EXCEPTION, PASSED = range(6)

@@ -20,6 +20,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from neardup import _native
 from neardup.classes import dataclass
 from neardup.documents import pieces as sampling
 from neardup.documents.columns import Chunk, Columns, LostChunk, Mask, Rejected
@@ -129,7 +130,8 @@ class BlockSource(Source):
                 for data in self.whole(stream, self.chunk_bytes):
                     edges = np.empty(0, np.uint32)
                     if self.codec is None and (not self._marks or row > self._marks[-1].row):
-                        edges = self._edges(data)
+                        if not isinstance(data, TooLong) and len(data) < 1 << 32:
+                            edges = np.append(self.starts(data), len(data)).astype(np.uint32)
                         self._marks.append(Mark(row, offset, edges))
                     self.watch.check_block(row, data, self.file)
                     yield row, data
@@ -143,11 +145,6 @@ class BlockSource(Source):
             if row == 1 or not tolerant:
                 raise unreadable(self.path, error) from error
             self._lost = Rejected(self.file, row, lost_from_here(error), None)
-
-    def _edges(self, data: bytes) -> Array:
-        if isinstance(data, TooLong) or len(data) >> 32:
-            return np.empty(0, np.uint32)
-        return np.append(self.starts(data), len(data)).astype(np.uint32)
 
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
         types = dict.fromkeys(columns.delivered, pa.large_string())
@@ -313,13 +310,15 @@ class BlockSource(Source):
 def _joined(raw: io.RawIOBase, mark: Mark, numbers: Array) -> bytes:
     """Some rows of a block, which are numbered from 0 here; adjacent ones are read at once."""
     first = np.flatnonzero(np.diff(numbers, prepend=-2) != 1)
-    begins, ends = mark.edges[numbers], mark.edges[numbers + 1]
-    buffer, at = (
-        memoryview(bytearray(int(ends.sum(dtype=np.int64) - begins.sum(dtype=np.int64)))),
-        0,
-    )
-    runs = zip(begins[first].tolist(), ends[[*first[1:] - 1, -1]].tolist(), strict=True)
-    for begin, end in runs:
-        raw.seek(mark.offset + begin)
-        at += raw.readinto(buffer[at : at + end - begin]) or 0
+    begins = mark.edges[numbers[first]].astype(np.int64)
+    sizes = mark.edges[numbers[[*first[1:] - 1, -1]] + 1] - begins
+    begins += mark.offset
+    data = np.empty(int(sizes.sum()), np.uint8)
+    # Without a call of Python for each run of rows, which takes longer than reading them.
+    if isinstance(raw, io.FileIO) and _native.gather_file(raw.fileno(), begins, sizes, data):
+        return data.tobytes()
+    buffer, at = data.data, 0
+    for begin, size in zip(begins.tolist(), sizes.tolist(), strict=True):
+        raw.seek(begin)
+        at += raw.readinto(buffer[at : at + size]) or 0
     return bytes(buffer[:at])

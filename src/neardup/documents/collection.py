@@ -29,7 +29,6 @@ from neardup.documents.file_formats import HTML, JSONL, PARQUET, WARC, named_for
 from neardup.documents.inputs import Inputs, gather, mapping_class, named_chunks
 from neardup.documents.kept import (
     alone,
-    as_mask,
     check_length,
     groups_of,
     joined,
@@ -184,20 +183,24 @@ class Collection:
         """The id of a document that is a file by itself."""
         return next(s for s in self.sources if s.file == file).name_of(row)
 
-    def encodings(self) -> dict[str, int]:
-        """The number of text files by encoding, the most common first."""
-        counts = Counter(name for source in self.sources for name in source.encodings.values())
-        codecs = (source.codec for source in self.sources if source.codec)
-        counts.update(wide for codec in codecs if (wide := wide_of(codec)))
-        return _by_count(counts)
-
-    def passed_over(self) -> dict[str, int]:
-        """The number of records in WARC files that are no pages, and of attachments that hold no
-        text, by type, the most common first."""
-        counts = Counter[str]()
+    def noticed(self) -> dict[str, dict[str, int]]:
+        """What reading has shown, for ``run.json``, the most common first: text files by their
+        ``encodings``, different pages by extractor, and what is ``passed_over``: records in WARC
+        files that are no pages, and attachments that hold no text, by type."""
+        encodings, passed_over = Counter[str](), Counter[str]()
         for source in self.sources:
-            counts.update(source.passed)
-        return _by_count(counts)
+            wide = wide_of(source.codec)
+            encodings.update([*source.encodings.values(), *([wide] if wide else [])])
+            passed_over.update(source.passed)
+        counts = {
+            "encodings": encodings,
+            "extracted": self.extractor.counts(),
+            "passed_over": passed_over,
+        }
+        return {
+            name: dict(sorted(some.items(), key=lambda item: (-item[1], item[0])))
+            for name, some in counts.items()
+        }
 
     def plain_size(self) -> int | None:
         """The bytes of all batches together; None if a source is not plain lines."""
@@ -208,6 +211,12 @@ class Collection:
         known = [size for size in sizes if size is not None]
         return int(sum(known)) if len(known) == len(sizes) and self.limit is None else None
 
+    def read_in(self, chunk_bytes: int) -> None:
+        """Has chunks be at most so large, where the format allows to choose."""
+        for source in self.sources:
+            if (usual := getattr(source, "chunk_bytes", None)) is not None:
+                source.chunk_bytes = min(usual, chunk_bytes)  # type: ignore[attr-defined]
+
     def check_kept(self, *, one_file: bool = False) -> None:
         """Raises now an error that would make writing the kept documents impossible later."""
         for group in groups_of(self.sources, one_file=one_file).values():
@@ -216,7 +225,6 @@ class Collection:
     def kept(self, keep: Mask) -> Any:
         """The kept documents in the type of the input; for files, one Arrow table; for named
         inputs, a dict."""
-        keep = as_mask(keep)
         parts: dict[str, list[Any]] = {}
         position = 0
         for source, name in zip(self.sources, self.inputs.names, strict=True):
@@ -315,10 +323,6 @@ class Collection:
             self.limit,
             lambda _: lambda source, part: source.copy(part, lines),
         )
-
-
-def _by_count(counts: Counter[str]) -> dict[str, int]:
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _has(source: Source, records: pa.RecordBatch, name: str) -> bool:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from neardup.documents.clashes import labels_of
@@ -71,7 +70,7 @@ def alone(path: Path) -> Write:
 def write_all(
     sources: Sequence[Source], keep: Mask, limit: int | None, writer_of: Callable[[Source], Write]
 ) -> None:
-    keep, position = as_mask(keep), 0
+    position = 0
     for source in sources:
         if source.is_lost:
             position += 1
@@ -79,13 +78,6 @@ def write_all(
         position += writer_of(source)(source, keep[position:])
         check_unchanged(source)  # last, so that no change is missed
     check_length(keep, position, limit)
-
-
-def as_mask(keep: Any) -> Mask:
-    mask = np.asarray(keep)
-    if mask.dtype != np.bool_ or mask.ndim != 1:
-        raise TypeError(f"keep must be a one-dimensional array of bool, got {mask.dtype}")
-    return mask
 
 
 def check_length(keep: Mask, documents: int, limit: int | None) -> None:

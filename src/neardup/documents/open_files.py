@@ -127,7 +127,20 @@ class OpenFiles:
         """An unbuffered stream from the start of the file."""
         if isinstance(path, Remote):
             return path.raw()
-        return _Reading(self._descriptor(path)) if _READS_AT else path.open("rb", buffering=0)
+        known = self._open.get(path)
+        with suppress(OSError):  # it is gone, which opening it reports
+            if known is not None and os.path.samestat(os.stat(path), known.status):
+                return _Reading(known)
+        file = path.open("rb", buffering=0)
+        if not _READS_AT:
+            return file
+        descriptor = _Descriptor(file.fileno(), os.fstat(file.fileno()))
+        weakref.finalize(descriptor, file.close)
+        with _LOCK:
+            if known is not None or len(_HELD) < MOST_OPEN:
+                self._open[path] = descriptor
+                _HELD.add(descriptor)
+        return _Reading(descriptor)
 
     def stream(self, path: Place) -> IO[bytes]:
         if isinstance(path, Remote):
@@ -139,20 +152,6 @@ class OpenFiles:
             return path.read_bytes()
         with self.raw(path) as raw:
             return raw.readall()
-
-    def _descriptor(self, path: Path) -> _Descriptor:
-        known = self._open.get(path)
-        with suppress(OSError):  # it is gone, which opening it reports
-            if known is not None and os.path.samestat(os.stat(path), known.status):
-                return known
-        file = path.open("rb", buffering=0)
-        descriptor = _Descriptor(file.fileno(), os.fstat(file.fileno()))
-        weakref.finalize(descriptor, file.close)
-        with _LOCK:
-            if known is not None or len(_HELD) < MOST_OPEN:
-                self._open[path] = descriptor
-                _HELD.add(descriptor)
-        return descriptor
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,13 +170,11 @@ class _Reading(io.FileIO):
     """Reads an open file from a position of its own: that of the descriptor is never used."""
 
     read = io.RawIOBase.read  # type: ignore[assignment]  # calls ``readinto``
+    tell = io.RawIOBase.tell  # calls ``seek``
 
     def __init__(self, descriptor: _Descriptor) -> None:
         super().__init__(descriptor.number, closefd=False)
         self._descriptor, self._at = descriptor, 0
-
-    def tell(self) -> int:
-        return self._at
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
         before = {os.SEEK_SET: 0, os.SEEK_CUR: self._at}

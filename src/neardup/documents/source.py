@@ -205,6 +205,7 @@ class LineWriter:
         self.started, self.new_file = True, False
 
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -212,7 +213,7 @@ def read_chunk(chunk: Chunk) -> DocumentBatch:
     return chunk.read()
 
 
-def chunk_results(chunks: Iterable[Chunk], work: Callable[[Chunk], T], workers: int) -> Iterator[T]:
+def chunk_results(chunks: Iterable[S], work: Callable[[S], T], workers: int) -> Iterator[T]:
     """The results of ``work`` for each chunk, in order. An error of the source or of ``work`` is
     raised at its place in this order, so a caller that stops at a limit never sees an error beyond
     it."""
@@ -236,7 +237,7 @@ def chunk_results(chunks: Iterable[Chunk], work: Callable[[Chunk], T], workers: 
 
 
 def _submitted(
-    chunks: Iterable[Chunk], work: Callable[[Chunk], T], pool: ThreadPoolExecutor
+    chunks: Iterable[S], work: Callable[[S], T], pool: ThreadPoolExecutor
 ) -> Iterator[Future[T]]:
     try:
         for chunk in chunks:

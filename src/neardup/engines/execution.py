@@ -145,9 +145,7 @@ def _about(collection: Collection, plan: Plan) -> dict[str, Any]:
         "artefacts": {name: artefact.describe() for name, artefact in plan.artefacts.items()},
         "against": [_from_anywhere(path) for path in plan.against],
         **({"by_name": True} if collection.inputs.mapped else {}),
-        "encodings": collection.encodings(),
-        "extracted": collection.extractor.counts(),
-        "passed_over": collection.passed_over(),
+        **collection.noticed(),
         "versions": {
             "python": platform.python_version(),
             "numpy": np.__version__,

@@ -22,7 +22,7 @@ from neardup.evaluation.swept_settings import Setting
 from neardup.methods.base import SIGNATURE_FORMAT, signed_parameters
 from neardup.methods.thresholds import AUTO
 from neardup.plan import Plan, resolve
-from neardup.progress import LOG, Progress, Silent, Stage
+from neardup.progress import LOG, Progress, Stage, Staged
 from neardup.settings import Settings
 
 
@@ -102,7 +102,7 @@ class Sweep:
         return hashlib.sha256(json.dumps(written, sort_keys=True).encode()).hexdigest()
 
 
-class _Numbered(Silent):
+class _Numbered(Staged):
     """Progress that prefixes each stage with the number of the setting, if there are several."""
 
     def __init__(self, progress: Progress, number: int, of: int) -> None:

@@ -9,7 +9,8 @@ Each way to meet takes :class:`Leaders` and returns :class:`Candidates`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field
 
@@ -19,10 +20,12 @@ import numpy.typing as npt
 from neardup import _native
 from neardup.classes import dataclass
 from neardup.matching.evidence import EvidenceStore, Pairs
+from neardup.matching.key_store import KeyStore
 from neardup.methods.base import Prepared
 from neardup.methods.meeting import SPREAD
 from neardup.schema import Array, Ragged, offsets_of
 
+BLOCK_PAIRS = 1 << 14  # whose keys are read at a time
 # With how many others a document is compared at a time: with those that share most keys.
 MOST_COMPARED = 128
 # Where hardly any match, that is fewer than one in ``HARDLY`` of the documents that meet many, one
@@ -86,6 +89,24 @@ def distinct(groups: Groups) -> Groups:
     return groups.where(first.view(np.bool_))
 
 
+def joined(parts: Iterable[Groups]) -> Groups:
+    several = [*parts]
+    return several[0] if len(several) == 1 else Groups.concat(several)
+
+
+def distinct_parts(parts: Iterator[Groups]) -> Groups:
+    """``distinct`` of all of them, of which only distinct groups are held."""
+    first = [*itertools.islice(parts, 2)]
+    if len(first) == 1:
+        return distinct(first[0])
+    seen, kept = _native.IdSet(), []
+    for groups in itertools.chain(first, parts):
+        members = groups.members
+        digests = _native.group_digests(members.values, groups.probes, members.offsets)
+        kept.append(groups.where(np.asarray(seen.add(digests)) < 0))
+    return Groups.concat(kept)
+
+
 def pair_count(groups: Groups) -> int:
     """The number of pairs in all groups; a pair in two groups counts twice."""
     sizes = groups.members.lengths
@@ -132,18 +153,40 @@ class Leaders:
     most_pairs: int
     workers: int
     threshold: float
+    keys: KeyStore | None = None  # those of the documents, if they are in a file
 
-    @property
-    def sharing(self) -> Groups:
-        """Groups of places with a common key."""
+    def sharing(self) -> Iterator[Groups]:
+        """Groups of places with a common key, in the order of keys: of all keys, or of one part of
+        the key space after the other where the keys are in a file."""
         prepared = self.prepared
-        return share_keys(prepared.keys, prepared.probes, self.codes, self.workers, self.order)
+        if self.keys is None:
+            yield share_keys(prepared.keys, prepared.probes, self.codes, self.workers, self.order)
+            return
+        for members, looks, offsets in self.keys.groups(self.order, self.codes):
+            yield Groups(Ragged(members, offsets), looks)
 
-    def keys_of(self, a: Array, b: Array) -> tuple[Array, ...]:
-        """The keys of all documents, with how many of them each searches, and the documents at
-        these places."""
-        keys = self.prepared.keys
-        return keys.values, keys.offsets, self.prepared.probes, self.order[a], self.order[b]
+    def share_key(self, a: Array, b: Array) -> npt.NDArray[np.bool_]:
+        """Which pairs of places share a key with which one of the two searches."""
+        return self._by_keys(_native.share_key, a, b).astype(np.bool_)
+
+    def shared_keys(self, a: Array, b: Array) -> npt.NDArray[np.int64]:
+        """How many such keys they share."""
+        return self._by_keys(_native.shared_keys, a, b)
+
+    def _by_keys(self, count: Callable[..., Array], a: Array, b: Array) -> Array:
+        prepared, documents = self.prepared, (self.order[a], self.order[b])
+        if self.keys is None:
+            keys = prepared.keys
+            return count(keys.values, keys.offsets, prepared.probes, *documents)
+        parts = [count(*_no_keys(), np.empty(0, np.int64), np.empty(0, np.int64))]
+        for begin in range(0, len(a), BLOCK_PAIRS):
+            one, other = (side[begin : begin + BLOCK_PAIRS] for side in documents)
+            some, local = np.unique(np.concatenate([one, other]), return_inverse=True)
+            keys, probes = self.keys.take(some)
+            local = local.astype(np.int64)
+            sides = local[: len(one)], local[len(one) :]
+            parts.append(count(keys.values, keys.offsets, probes, *sides))
+        return np.concatenate(parts)
 
     @property
     def most_compared(self) -> int:
@@ -156,6 +199,10 @@ class Leaders:
         and no set of features: equal documents are collapsed already, and any other match is an
         accident."""
         return np.flatnonzero(~self.prepared.too_short[self.order])
+
+
+def _no_keys() -> tuple[Array, Array, Array]:
+    return np.empty(0, np.uint64), np.zeros(1, np.int64), np.empty(0, np.int32)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
@@ -21,10 +22,12 @@ import numpy.typing as npt
 
 from neardup import _native
 from neardup.classes import dataclass
+from neardup.documents.source import chunk_results
 from neardup.errors import DataError
 from neardup.methods.base import Comparisons, Method, Scores
-from neardup.schema import Array, Ragged, offsets_of
+from neardup.schema import Array, Growing, Ragged, offsets_of
 
+SPOOLED_BLOCK = 1 << 19  # values that are rewritten at a time in a file
 SMALL = 1 << 20  # bytes of small collections, for which large pages would take longer
 
 
@@ -46,29 +49,40 @@ class EvidenceStore:
         self._room = room
         self._values = _room(self.dtype, min(limit, SMALL))  # as long as it is in memory
         self._held = 0
-        self._lengths: list[Array] = []
-        self._offsets: Array | None = None
+        self._ends = Growing(np.int64)
+        self._ends.append(np.zeros(1, np.int64))
         self._part_counts: list[int] = []
         self._file: IO[bytes] | None = None
 
     def append(self, evidence: Ragged) -> None:
         values = evidence.values[evidence.offsets[0] : evidence.offsets[-1]]
-        self._lengths.append(evidence.lengths)
-        self._offsets = None
+        self._ends.append(evidence.offsets[1:] - evidence.offsets[0] + self.total)
         self._part_counts.append(len(evidence))
         held = self._held + len(values)
         if self._file is None and self._values.nbytes == SMALL < held * self.dtype.itemsize:
             small, self._values = self._values, self._large_room()
             self._values[: self._held] = small[: self._held]
         if self._file is None and held > len(self._values):
-            self._file = tempfile.TemporaryFile(dir=self.folder, prefix="neardup-evidence-")  # noqa: SIM115
-            self._write(self._values[: self._held])
-            self._values = np.empty(0, self.dtype)
+            self._spool()
         if self._file is None:
             self._values[self._held : held] = values
             self._held = held
         else:
             self._write(values)
+
+    def bound(self, limit: int) -> None:
+        """A lower limit: memory is needed for something else."""
+        self.limit = min(self.limit, max(limit, 0))
+        if self._file is None and self.held > self.limit:
+            self._spool()
+        elif self._file is None:
+            self._values = self._values[: max(self.limit // self.dtype.itemsize, self._held)]
+
+    def _spool(self) -> None:
+        self._file = tempfile.TemporaryFile(dir=self.folder, prefix="neardup-evidence-")  # noqa: SIM115
+        weakref.finalize(self, self._file.close)
+        self._write(self._values[: self._held])
+        self._values, self._held = np.empty(0, self.dtype), 0
 
     def _large_room(self) -> Array:
         if self._room is None or self._room.nbytes < SMALL:
@@ -81,31 +95,51 @@ class EvidenceStore:
         self._file.write(np.ascontiguousarray(values).view(np.uint8).data)
         self._file.flush()
 
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    @property
+    def total(self) -> int:
+        """Values of all documents."""
+        return int(self._ends.values[-1])
+
+    @property
+    def held(self) -> int:
+        """Bytes in memory."""
+        return self._held * self.dtype.itemsize
+
     @property
     def lengths(self) -> Array:
-        self._settle()
-        return self._lengths[0]
+        return np.diff(self._ends.values)
 
-    def _settle(self) -> Array:
-        """Offsets of all documents."""
-        if self._offsets is None:
-            self._lengths = [np.concatenate([np.empty(0, np.int64), *self._lengths])]
-            self._offsets = offsets_of(self._lengths[0])
-        return self._offsets
+    def lengths_of(self, documents: Array) -> Array:
+        ends = self._ends.values
+        return np.asarray(ends[1:][documents] - ends[documents])
+
+    def blocks(self, values: int) -> Iterator[Array]:
+        """All documents, in runs that have about so many values."""
+        ends = self._ends.values
+        first = 0
+        while first < len(self):
+            last = max(
+                int(np.searchsorted(ends, ends[first] + values, side="right")) - 1, first + 1
+            )
+            yield np.arange(first, last)
+            first = last
 
     @property
     def whole(self) -> Ragged | None:
         """The evidence of all documents where it lies; None if it is in a file."""
         if self._file is not None:
             return None
-        return Ragged(self._values[: self._held], self._settle())
+        return Ragged(self._values[: self._held], self._ends.values)
 
     def take(self, documents: Array) -> Ragged:
         """The evidence of these documents, which must be in ascending order."""
         if (whole := self.whole) is not None:
             return whole.take(documents)
-        starts = self._settle()[documents] * self.dtype.itemsize
-        lengths = self._lengths[0][documents]
+        starts = self._ends.values[documents] * self.dtype.itemsize
+        lengths = self.lengths_of(documents)
         out = np.empty(int(lengths.sum()), self.dtype)
         sizes = lengths * self.dtype.itemsize
         assert self._file is not None
@@ -116,30 +150,33 @@ class EvidenceStore:
             )
         return Ragged(out, offsets_of(lengths))
 
-    def rewrite(self, change: Callable[[int, Ragged], Array], workers: int) -> None:
-        """Replaces the evidence by other values of the same sizes, block by block. ``change`` is
-        given the number of the first document of a block and the evidence of the block, which it
-        may change in place."""
-        offsets = self._settle()
-        ends = np.cumsum([0, *self._part_counts])
+    def rewrite(
+        self, change: Callable[[int, Ragged], Array], workers: int
+    ) -> Iterator[tuple[int, int]]:
+        """Replaces the evidence by other values of the same sizes, block by block, and yields the
+        first document of each block, and that after its last, in order. ``change`` is given the
+        first document and the evidence of a block, which it may change in place."""
+        offsets = self._ends.values
+        if self._file is None:
+            ends = np.cumsum([0, *self._part_counts]).tolist()
+        else:
+            ends = [0, *(int(block[-1]) + 1 for block in self.blocks(SPOOLED_BLOCK))]
 
-        def block(at: int) -> None:
-            first, last = int(ends[at]), int(ends[at + 1])
+        def block(bounds: tuple[int, int]) -> tuple[int, int]:
+            first, last = bounds
             rows = offsets[first : last + 1] - offsets[first]
             if self._file is None:
                 held = self._values[offsets[first] : offsets[last]]
                 changed = change(first, Ragged(held, rows))
                 if changed is not held:
                     held[:] = changed
-                return
-            begin, size = (int(n) * self.dtype.itemsize for n in (offsets[first], rows[-1]))
-            stored = np.frombuffer(
-                bytearray(os.pread(self._file.fileno(), size, begin)), self.dtype
-            )
+                return first, last
+            stored = self.take(np.arange(first, last)).values
+            begin = int(offsets[first]) * self.dtype.itemsize
             os.pwrite(self._file.fileno(), change(first, Ragged(stored, rows)).data, begin)
+            return first, last
 
-        with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(block, range(len(self._part_counts))))
+        return chunk_results(pairwise(ends), block, workers)
 
     @property
     def spooled(self) -> int:
@@ -257,8 +294,8 @@ class Verifier:
             return []
         if self._whole is not None:
             return [slice(i, i + BLOCK_PAIRS) for i in range(0, len(a), BLOCK_PAIRS)]
-        sizes = self.store.lengths
-        volume = np.cumsum((sizes[a] + sizes[b]) * self.store.dtype.itemsize)
+        sizes = self.store.lengths_of(a) + self.store.lengths_of(b)
+        volume = np.cumsum(sizes * self.store.dtype.itemsize)
         cuts = np.flatnonzero(np.diff(volume // BLOCK_BYTES)) + 1
         edges = [0, *cuts.tolist(), len(a)]
         return [slice(i, j) for i, j in pairwise(edges)]
@@ -281,11 +318,7 @@ class Verifier:
     @property
     def _whole(self) -> Ragged | None:
         """All evidence, if it can be read where it lies."""
-        return (
-            self.store.whole
-            if self.in_place and len(self.store.lengths) <= MOST_DOCUMENTS
-            else None
-        )
+        return self.store.whole if self.in_place and len(self.store) <= MOST_DOCUMENTS else None
 
     def _taken(self, a: Array, b: Array) -> tuple[Array | slice, Ragged, Array, Array]:
         """The documents of the pairs, their evidence, and the pairs of its rows."""

@@ -21,6 +21,8 @@ from neardup.matching.candidates import (
     Leaders,
     Verify,
     distinct,
+    distinct_parts,
+    joined,
     pairs_within,
 )
 from neardup.matching.evidence import Pairs
@@ -29,14 +31,14 @@ from neardup.matching.rare import refine
 from neardup.methods.meeting import SharedKeys
 from neardup.schema import Array
 
-RANGES = 4  # of documents for each worker: later documents have more before them
+RANGES = 2  # of documents for each worker
 SMALL_GROUP = 128  # larger groups of a weak key are near copies, or the table does not fit
 
 
 def key_candidates(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candidates:
     if way.least > 1:
         return _several(way, leaders, verify)
-    groups = distinct(leaders.sharing)
+    groups = distinct_parts(leaders.sharing())
     a, b, hot = pairs_within(groups, leaders.usual_pairs)
     cold = verify(a, b)
     if not len(hot):
@@ -44,7 +46,7 @@ def key_candidates(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candida
 
     # Rare features may find pairs that share no key; they are left out, so that engines agree.
     def verify_sharing(a: Array, b: Array) -> Pairs:
-        shared = _native.share_key(*leaders.keys_of(a, b)).view(np.bool_)
+        shared = leaders.share_key(a, b)
         return verify(a[shared], b[shared])
 
     hot = refine(hot, leaders, way.rare_keys, verify)
@@ -54,17 +56,17 @@ def key_candidates(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candida
 
 
 def _several(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candidates:
-    small, large = small_and_large(leaders.sharing)
+    small, large = small_and_large(joined(leaders.sharing()))
     most, places = leaders.most_compared, len(leaders.order)
     *counted, capped = sharing_pairs(small, places, way.least, most, leaders.workers)
     a, b, hot = pairs_within(large, leaders.most_pairs)
-    shared = _native.shared_keys(*leaders.keys_of(a, b))
+    shared = leaders.shared_keys(a, b)
     enough = shared >= way.least
     others = a[enough], b[enough], shared[enough].astype(np.int32)
 
     def verify_sharing(a: Array, b: Array) -> Pairs:
         """Only pairs that share so many keys with which one of the two searches."""
-        shared = _native.shared_keys(*leaders.keys_of(a, b)) >= way.least
+        shared = leaders.shared_keys(a, b) >= way.least
         return verify(a[shared], b[shared])
 
     if len(counted[0]) + len(others[0]) <= leaders.most_pairs:
@@ -121,7 +123,9 @@ def sharing_pairs(
     columns = members.values, groups.probes, members.offsets
     if workers == 1:
         return _native.sharing_pairs(*columns, documents, least, most)
-    ends = np.linspace(0, documents, RANGES * workers + 1).astype(np.int64).tolist()
+    # Later documents have more before them.
+    shares = np.sqrt(np.linspace(0, 1, RANGES * workers + 1))
+    ends = (documents * shares).astype(np.int64).tolist()
 
     def part(first: int, last: int) -> tuple[Array, ...]:
         return _native.sharing_pairs(*columns, documents, least, most, first, last)

@@ -37,7 +37,6 @@ from neardup.schema import Array
 from neardup.text.text_options import Text
 from neardup.wording import many, shortened
 
-CODES = (schema.KEPT, schema.DUPLICATE, schema.REJECTED)
 KEPT, DUPLICATE, REJECTED = range(3)
 
 
@@ -60,7 +59,7 @@ def coded(column: pa.ChunkedArray) -> Coded:
 def decision_codes(decisions: pa.Table) -> Array:
     """0 kept, 1 duplicate, 2 rejected, whatever the order in the file."""
     found = coded(decisions["decision"])
-    places = np.array([CODES.index(name) for name in found.names] or [0])
+    places = np.array([schema.DECIDED.index(name) for name in found.names] or [0])
     return places[found.codes] if len(found.codes) else found.codes
 
 

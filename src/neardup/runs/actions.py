@@ -100,10 +100,7 @@ def actions_table(acted: Acted, fills: Mapping[int, Mapping[str, int]]) -> pa.Ta
     """The table; ``fills`` maps the row of a kept document to its filled fields, and each field to
     the row of the copy that the value comes from."""
     old = acted.ordered.result.decisions
-    action = pa.DictionaryArray.from_arrays(
-        pa.array(acted.chosen.action.astype(np.int8), mask=acted.rejected),
-        pa.array(ACTIONS, pa.string()),
-    )
+    action = schema.coded_column(np.where(acted.rejected, -1, acted.chosen.action), ACTIONS)
     same = {name: old[name] for name in schema.ACTIONS.names if name in old.column_names}
     ids = old["id"]
     filled: list[list[dict[str, str]] | None] = [None] * len(old)

@@ -5,6 +5,8 @@ All engines produce these, and the tables of a run are made from them.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pyarrow as pa
 
 from neardup.classes import dataclass
@@ -13,8 +15,9 @@ from neardup.decisions.rule import Decided
 from neardup.documents.clashes import Shared
 from neardup.documents.columns import Rejected
 from neardup.matching.evidence import EvidenceStore, Pairs
+from neardup.matching.key_store import KeyStore
 from neardup.methods.base import Prepared
-from neardup.schema import Array
+from neardup.schema import Array, Ragged
 
 
 @dataclass
@@ -36,9 +39,15 @@ class Intake:
     total: int
     shared: Shared | None = None  # ids that several files have
     undated: Undated | None = None  # dates that the order could not read
+    keys: KeyStore | None = None  # in a file; then ``prepared`` has none
 
     def __len__(self) -> int:
         return len(self.position)
+
+    def rows(self, documents: Array, evidence: Ragged) -> Prepared:
+        """Some documents, in ascending order, with their keys and the given evidence."""
+        rows = self.prepared.rows(documents, evidence)
+        return rows if self.keys is None else replace(rows, keys=self.keys.take(documents)[0])
 
 
 @dataclass(frozen=True)

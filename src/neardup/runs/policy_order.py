@@ -37,7 +37,6 @@ from neardup.methods.base import Method
 from neardup.methods.preparation import text_digests
 from neardup.runs.result import Result
 from neardup.runs.rethreshold import decide_again, with_decisions
-from neardup.runs.run_tables import decision_column
 from neardup.runs.texts_again import REFERENCE, texts_of
 from neardup.schema import Array, Ragged
 from neardup.wording import shortened, where
@@ -203,7 +202,10 @@ def _references(result: Result) -> pa.Array:
 def _kept(ids: pa.Array) -> pa.Table:
     count = len(ids)
     columns = {field.name: pa.nulls(count, field.type) for field in schema.DECISIONS}
-    columns |= {"id": ids, "decision": decision_column(np.zeros(count, np.int64))}
+    columns |= {
+        "id": ids,
+        "decision": schema.coded_column(np.zeros(count, np.int64), schema.DECIDED),
+    }
     columns["reason"] = pa.array([""] * count, pa.large_string())
     return pa.table(columns, schema=schema.DECISIONS)
 

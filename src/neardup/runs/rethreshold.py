@@ -24,7 +24,7 @@ from neardup.methods import registry
 from neardup.methods.base import Method, signature_of
 from neardup.methods.parameters import threshold_fraction
 from neardup.runs.result import Result
-from neardup.runs.run_tables import decided_columns, decision_column, kind_counts, kinds_by_place
+from neardup.runs.run_tables import decided_columns, kind_counts, kinds_by_place
 from neardup.schema import Array, Ragged
 
 NOTE = r" \([a-z_, ]+\)$"
@@ -204,7 +204,8 @@ def _decisions(
     new = decided_columns(ids, kept_of, score, cluster, short, method)
     rejected = np.asarray(pc.equal(old["decision"], schema.REJECTED))
     new["reason"] = with_notes(new["reason"], _notes(old["reason"].combine_chunks()))
-    new["decision"] = decision_column(np.where(rejected, 2, np.where(kept_of < 0, 0, 1)))
+    decided = np.where(rejected, 2, np.where(kept_of < 0, 0, 1))
+    new["decision"] = schema.coded_column(decided, schema.DECIDED)
     new["reason"] = pc.if_else(pa.array(rejected), old["reason"].combine_chunks(), new["reason"])
     same = {name: old[name] for name in ("id", "file", "row", "source", "ref")}
     return pa.table({**same, **new, **kinds}, schema=schema.DECISIONS)

@@ -9,11 +9,12 @@ used. Artefacts are read when they are needed.
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -23,7 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from neardup import schema
-from neardup.artefacts.artefact import Artefact, Artefacts
+from neardup.artefacts.artefact import Artefact
 from neardup.artefacts.calibration import Calibration, load_calibration
 from neardup.documents.collection import Collection, collect_inputs
 from neardup.documents.extraction.extractor import Extraction
@@ -152,14 +153,11 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
     folder, fault = draft.path, None
     info = {**result.info, "format": FORMAT}
     workers, digests = info["settings"].get("workers") or 1, dict[Path, str]()
+    tables = functools.partial(_write_tables, result, folder)
     try:
         if info["settings"].get("policy"):
             write_table(result.actions, folder / ACTIONS)
-        write = result.signatures
-        signing = (
-            _signatures_beside(write, folder / SIGNATURES, workers) if write else nullcontext()
-        )
-        with signing, digesting() as digests:
+        with _beside(tables, workers), digesting() as digests:
             info |= _written_kept(result, folder) if kept else {}
     except (ChangedError, StoreError, UnreadableError) as error:
         if draft.journal.exists():
@@ -170,15 +168,6 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
             ) from error
         fault = error
         info |= {"kept_fault": error.message, "kept_files": []}
-    write_table(result.decisions, folder / "decisions.parquet")
-    write_table(result.duplicates, folder / "duplicates.parquet")
-    write_table(result.pairs, folder / "pairs.parquet")
-    if not np.array_equal(result.rank, np.arange(len(result.rank))):  # a new threshold needs it
-        write_table(pa.table({"rank": result.rank}), folder / ORDER)
-    if result.text_digests is not None:
-        write_table(pa.table({"text": result.text_digests}), folder / DIGESTS)
-    _write_artefacts(result.artefacts, folder / ARTEFACTS)
-    _write_rejected(result.decisions, folder / "rejected.jsonl")
     for form in info.get(EXPORT, ()):
         write_export(result, folder / f"{EXPORT}{ENDINGS[form]}")
     # References are not read for the report: a run against many must not wait.
@@ -186,7 +175,7 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
     described = json.dumps(info, indent=2, ensure_ascii=False) + "\n"
     names = [*_FILES, *info.get("kept_files", [])]
     checksums = digests_of(folder, names, digests, workers=workers)
-    write_checksums(folder, more={RUN: described.encode()}, known=checksums)
+    write_checksums(folder, checksums, {RUN: described.encode()})
     write_text(folder / RUN, described)
     _publish(draft)
     if fault:
@@ -197,14 +186,38 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
 
 
 @contextmanager
-def _signatures_beside(write: Callable[[Path], None], path: Path, workers: int) -> Iterator[None]:
-    """Writes what a next run needs; with a second worker, while the kept documents are written."""
+def _beside(write: Callable[[], None], workers: int) -> Iterator[None]:
+    """Writes the tables before what is inside; with a second worker, at the same time."""
+    if workers < 2:
+        write()
+        yield
+        return
     with ThreadPoolExecutor(1) as second:
-        written = second.submit(write, path) if workers > 1 else None
+        written = second.submit(write)
         try:
             yield
         finally:
-            written.result() if written else write(path)
+            written.result()
+
+
+def _write_tables(result: Result, folder: Path) -> None:
+    """What needs neither the input nor to know whether the kept documents can be written."""
+    for name, artefact in result.artefacts.items():  # so that a later run can build on this one
+        (folder / ARTEFACTS).mkdir(exist_ok=True)
+        with whole_file(folder / ARTEFACTS / f"{name}.arrow") as part:
+            artefact.save(part)
+    write_table(result.decisions, folder / "decisions.parquet")
+    write_table(result.duplicates, folder / "duplicates.parquet")
+    write_table(result.pairs, folder / "pairs.parquet")
+    if not np.array_equal(result.rank, np.arange(len(result.rank))):  # a new threshold needs it
+        write_table(pa.table({"rank": result.rank}), folder / ORDER)
+    if result.text_digests is not None:
+        write_table(pa.table({"text": result.text_digests}), folder / DIGESTS)
+    rejected = _rejected(result.decisions).select(["file", "row", "id", "reason"]).to_pylist()
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rejected)
+    write_text(folder / "rejected.jsonl", lines)
+    if result.signatures:
+        result.signatures(folder / SIGNATURES)
 
 
 def _publish(draft: Draft) -> None:
@@ -392,16 +405,3 @@ def _rejected(decisions: pa.Table) -> pa.Table:
 def write_table(table: pa.Table, path: Path) -> None:
     with writing(path, None) as file:
         pq.write_table(table, file, compression="zstd")
-
-
-def _write_artefacts(artefacts: Artefacts, folder: Path) -> None:
-    """Write what was counted from this input, so that a later run can build on this one."""
-    for name, artefact in artefacts.items():
-        folder.mkdir(exist_ok=True)
-        with whole_file(folder / f"{name}.arrow") as part:
-            artefact.save(part)
-
-
-def _write_rejected(decisions: pa.Table, path: Path) -> None:
-    rows = _rejected(decisions).select(["file", "row", "id", "reason"]).to_pylist()
-    write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))

@@ -34,12 +34,13 @@ from neardup.runs.texts_again import (
     places,
     reread,
 )
-from neardup.schema import DUPLICATE, KINDS, Array, offsets_of, slices_of
+from neardup.schema import DECIDED, DUPLICATE, KINDS, Array, coded_column, offsets_of, slices_of
 
 if TYPE_CHECKING:
     from neardup.runs.result import Result
 
-DECISIONS = (schema.KEPT, schema.DUPLICATE, schema.REJECTED)
+
+_FILES = schema.DECISIONS.field("file").type
 
 
 def decisions_table(outcome: Outcome, method: Method, kinds: PairKinds | None = None) -> pa.Table:
@@ -58,7 +59,7 @@ def _accepted(outcome: Outcome, method: Method, kinds: PairKinds | None) -> pa.T
     intake, decided = outcome.intake, outcome.decided
     columns = {
         "id": intake.ids,
-        "file": _dictionary(intake.file, intake.files),
+        "file": coded_column(intake.file, intake.files, _FILES),
         "row": pa.array(intake.row),
         "source": _sources(intake.file, intake.sources),
         "ref": pa.array((decided.kept_of >= 0) & (decided.kept_of < outcome.refs)),
@@ -85,7 +86,7 @@ def decided_columns(
     has_copies = np.zeros(len(kept), bool)
     has_copies[kept_of[~kept]] = True
     return {
-        "decision": decision_column(np.where(kept, 0, 1)),
+        "decision": coded_column(np.where(kept, 0, 1), DECIDED),
         "reason": reasons(method, kept, short, has_copies, score),
         "kept_id": ids.take(pa.array(np.maximum(kept_of, 0), mask=kept)),
         "score": pa.array(score, mask=kept),
@@ -106,10 +107,10 @@ def _rejected(outcome: Outcome) -> pa.Table:
     none = pa.nulls(len(rejected))
     columns = {
         "id": pa.array([r.id for r in rejected], pa.large_string()),
-        "file": _dictionary(file, files),
+        "file": coded_column(file, files, _FILES),
         "source": _sources(file, outcome.intake.sources),
         "row": pa.array([r.row for r in rejected], pa.int64()),
-        "decision": decision_column(np.full(len(rejected), 2)),
+        "decision": coded_column(np.full(len(rejected), 2), DECIDED),
         "reason": pa.array([r.reason for r in rejected], pa.large_string()),
         "ref": pa.array(np.zeros(len(rejected), np.bool_)),
     }
@@ -122,19 +123,7 @@ def _sources(file: Array, sources: list[str]) -> pa.DictionaryArray:
     """The input of each document; files of one glob have one."""
     names = list(dict.fromkeys(sources))
     code = np.array([names.index(name) for name in sources], np.int32)
-    return _dictionary(code[file] if len(code) else file, names)
-
-
-def _dictionary(codes: Array, values: list[str]) -> pa.DictionaryArray:
-    return pa.DictionaryArray.from_arrays(
-        pa.array(codes.astype(np.int32)), pa.array(values, pa.large_string())
-    )
-
-
-def decision_column(code: Array) -> pa.DictionaryArray:
-    return pa.DictionaryArray.from_arrays(
-        pa.array(code.astype(np.int8)), pa.array(DECISIONS, pa.string())
-    )
+    return coded_column(code[file] if len(code) else file, names, _FILES)
 
 
 def kinds_of(outcome: Outcome, a: Array, b: Array, known: PairKinds | None) -> Kinds:

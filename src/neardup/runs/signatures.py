@@ -158,7 +158,7 @@ def _check(schema: pa.Schema, plan: Plan, path: Path) -> None:
 def _batch(outcome: Outcome, plan: Plan, documents: Array) -> pa.RecordBatch:
     intake = outcome.intake
     within = intake.extra.get(plan.within or "")
-    chosen = intake.prepared.rows(documents, intake.store.take(documents))
+    chosen = intake.rows(documents, intake.store.take(documents))
     groups = None if within is None else within.take(pa.array(documents))
     return signature_rows(intake.ids.take(pa.array(documents)), chosen, groups, plan)
 

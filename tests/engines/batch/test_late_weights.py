@@ -70,9 +70,11 @@ def test_stored_evidence_is_rewritten_in_memory_and_in_its_file(limit: int) -> N
         values = np.arange(part.sum(), dtype=np.uint64)
         store.append(Ragged(values, offsets_of(part)))
     before = store.take(np.arange(len(store.lengths)))
-    store.rewrite(lambda first, rows: rows.values + np.uint64(1000 * first), 2)
+    ends = list(store.rewrite(lambda first, rows: rows.values + np.uint64(1000 * first), 2))
     after = store.take(np.arange(len(store.lengths)))
-    firsts = np.repeat(np.cumsum([0, *map(len, parts[:-1])]), [part.sum() for part in parts])
+    of_document = np.repeat([first for first, _ in ends], [last - first for first, last in ends])
+    firsts = np.repeat(of_document, store.lengths)
+    assert [first for first, _ in ends[1:]] == [last for _, last in ends[:-1]]
     assert after.values.tolist() == (before.values + firsts.astype(np.uint64) * 1000).tolist()
     store.close()
 

@@ -24,7 +24,7 @@ from neardup.decisions import rule
 from neardup.decisions.kinds import kind_of
 from neardup.documents import Collection
 from neardup.documents.lists import ListSource
-from neardup.matching import evidence, rare
+from neardup.matching import candidates, evidence, key_store, rare
 from neardup.runs.result import Result
 from reference import run as twin
 from repeats import examples
@@ -66,7 +66,7 @@ def chunked(documents: list[twin.Document], rows: int) -> Collection:
 
 @contextmanager
 def everything_hot(budget: int = 0, slots: int = 1 << 22) -> Iterator[None]:
-    """Groups are hot at once, blocks are tiny, evidence is on disk."""
+    """Groups are hot at once, blocks are tiny, keys and evidence are on disk."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plan, "USUAL_PAIRS", 0)
         patch.setattr(plan, "FEWEST_PAIRS", budget)
@@ -77,7 +77,11 @@ def everything_hot(budget: int = 0, slots: int = 1 << 22) -> Iterator[None]:
         patch.setattr(rare, "BLOCK_FEATURES", 50)
         patch.setattr(rare, "PART_KEYS", 40)
         patch.setattr(evidence, "BLOCK_BYTES", 300)
+        patch.setattr(key_store, "BLOCK_KEYS", 60)
+        patch.setattr(key_store, "PART_KEYS", 40)
+        patch.setattr(candidates, "BLOCK_PAIRS", 3)
         patch.setattr(plan.Plan, "evidence_limit", property(lambda _: 100))
+        patch.setattr(plan.Plan, "spare", lambda _, documents: 100 - documents)
         yield
 
 

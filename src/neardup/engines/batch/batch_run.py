@@ -38,6 +38,7 @@ from neardup.documents.inputs import SOURCE
 from neardup.engines.batch import threshold_choice
 from neardup.engines.batch.intake import take_in, take_in_counting
 from neardup.engines.batch.journal import Journal
+from neardup.engines.batch.memory import be_frugal
 from neardup.engines.batch.references import joined, reference_texts, take_references
 from neardup.engines.batch.threshold_choice import NO_ANSWERS, Answers, first_scorer, known_scores
 from neardup.matching import consistency
@@ -47,13 +48,15 @@ from neardup.matching.evidence import EvidenceStore, Pairs, Verifier
 from neardup.matching.finder import candidates
 from neardup.matching.scorer import ROUNDING, Scorer
 from neardup.methods.base import Comparisons
-from neardup.plan import Plan
+from neardup.plan import USUAL_MEMORY, Plan
 from neardup.progress import Progress
 from neardup.runs.outcome import Intake, Outcome
 from neardup.runs.run_tables import PairKinds, all_pairs, kinds_of_texts
 from neardup.runs.texts_again import Means, Rows, TextsAgain, reread, text_keys, wanted_rows
 from neardup.schema import Array
 from neardup.text.recognition import recognised
+
+LEAST_CHUNK = 1 << 20  # bytes that are read at a time where memory is scarce
 
 
 def run(
@@ -65,6 +68,9 @@ def run(
 ) -> tuple[Outcome, Plan]:
     """The plan comes back as it was in the end: calibrated, where its method asks for it."""
     clock = Clock()
+    if plan.memory < USUAL_MEMORY:
+        be_frugal()
+        collection.read_in(max(plan.memory // 256, LEAST_CHUNK))
     store = EvidenceStore(plan.method.evidence_dtype, limit=plan.evidence_limit, folder=folder)
     references = None
     if plan.against:
@@ -196,6 +202,7 @@ def match(
         plan.pair_budget(len(order)),
         plan.workers,
         plan.method.threshold,
+        intake.keys,
     )
     found = candidates(plan.method.meeting, leaders, verify)
     if threshold_choice.asks_consistency(plan.method):
@@ -363,10 +370,17 @@ def find_kinds(
     if plan.kinds != "decided":
         pairs, _ = all_pairs(outcome, plan.pair_budget(outcome.intake.total))
         a, b = np.concatenate([a, pairs.a]), np.concatenate([b, pairs.b])
-    means = Means(plan.workers, plan.texts_limit, folder, progress, room)
+    means = Means(plan.workers, plan.texts_limit(len(outcome.intake)), folder, progress, room)
     prepared = outcome.intake.prepared
     open_ = by_digests(a, b, prepared.text_digests, prepared.normal_digests).kind < 0
-    digests, text = np.unique(prepared.text_digests, return_inverse=True)
+    told = prepared.text_digests
+    digests = np.unique(told[np.concatenate([a[open_], b[open_]])])
+    # The texts of all other documents are not numbered: they are in none of these pairs.
+    text = np.full(len(told), -1, np.int64)
+    if len(digests):
+        number = np.minimum(np.searchsorted(digests, told), len(digests) - 1)
+        same = digests[number] == told
+        text[same] = number[same]
     inputs = _texts_again(collection, plan)
     rows = functools.partial(_rows_with, outcome.intake, outcome.refs)
     found = kinds_of_texts(digests, text, a[open_], b[open_], inputs, text_keys, means, rows)
@@ -403,7 +417,7 @@ def recognised_pairs(
     ``rows`` returns where texts with some digests were read before."""
     wanted, numbers = np.unique(np.concatenate([a, b]), return_inverse=True)
     progress.stage("rereading", len(wanted), unit="texts")
-    means = Means(plan.workers, plan.texts_limit, None, progress)
+    means = Means(plan.workers, plan.texts_limit(0), None, progress)
     inputs, places = _texts_again(collection, plan), rows(wanted) if rows else None
     again = reread(wanted, inputs, text_keys, means, places)
     progress.stage("comparing", len(a), unit="pairs")

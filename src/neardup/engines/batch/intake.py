@@ -13,9 +13,12 @@ collection can meet.
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from threading import Lock
+from pathlib import Path
+from threading import Lock, Thread
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -28,14 +31,16 @@ from neardup.documents.columns import Chunk, DocumentBatch, Rejected
 from neardup.documents.inputs import SOURCE, with_names
 from neardup.documents.source import chunk_results
 from neardup.engines.batch.journal import Journal, Taken
+from neardup.engines.batch.memory import be_frugal
 from neardup.errors import ColumnError, RejectedError
 from neardup.matching.evidence import EvidenceStore
+from neardup.matching.key_store import KeyStore
 from neardup.methods.base import Prepared
 from neardup.methods.preparation import no_keys, text_digests
 from neardup.plan import Plan
 from neardup.progress import Progress
 from neardup.runs.outcome import Intake
-from neardup.schema import Array, Ragged
+from neardup.schema import Array, Growing, Ragged
 from neardup.wording import repeated, where
 
 
@@ -50,7 +55,8 @@ def take_in(
     """Evidence goes into ``store``, after what is there already. ``prepare_records`` makes it, if
     it is not made by the method of the plan with its artefacts. A ``journal`` has what was taken in
     before, and gets what is taken in now."""
-    gathered = _Gathered(plan, store, collection)
+    limit = sys.maxsize >> 16 if plan.against else plan.room  # `_room` halves what is not there
+    gathered = _Gathered(plan, store, collection, PreparedColumns(limit, store.folder))
     progress.stage("reading", plan.limit, unit="documents", total_bytes=collection.plain_size())
     make = prepare_records or functools.partial(prepare, plan=plan)
     work = functools.partial(_work, plan=plan, make=make)
@@ -122,21 +128,26 @@ def prepare(records: pa.RecordBatch, plan: Plan) -> Prepared:
     return replace(prepared, keys=keys, probes=probes)
 
 
+SAMPLE_BYTES = 16 << 20  # after which the number of documents can be estimated
+
+
 @dataclass
 class _Gathered:
     plan: Plan
     store: EvidenceStore
     collection: Collection
+    columns: PreparedColumns
     files: dict[str, int] = field(default_factory=dict)
-    file: list[Array] = field(default_factory=list)
+    file: Growing = field(default_factory=lambda: Growing(np.int32))
+    row: Growing = field(default_factory=lambda: Growing(np.int64))
     records: list[pa.RecordBatch] = field(default_factory=list)
-    position: list[Array] = field(default_factory=list)
-    prepared: list[Prepared] = field(default_factory=list)
-    lengths: list[Array] = field(default_factory=list)
+    position: Growing = field(default_factory=lambda: Growing(np.int64))
+    lengths: Growing = field(default_factory=lambda: Growing(np.int64))
     rejected: list[Rejected] = field(default_factory=list)
     rejected_position: list[Array] = field(default_factory=list)
     ids: Ledger = field(default_factory=Ledger)
     total: int = 0
+    _read: int = 0
 
     def add(self, batch: DocumentBatch, prepared: Prepared, lengths: Array) -> None:
         good: Array = np.ones(batch.records.num_rows, np.bool_)
@@ -151,16 +162,35 @@ class _Gathered:
             lengths = lengths[good]
         if batch.rejected and self.plan.strict:
             raise strict_error(batch.rejected[0])
+        self._bound(batch.size, prepared)
         self.store.append(prepared.evidence)
-        self.prepared.append(replace(prepared, evidence=_NOTHING))
-        self.lengths.append(lengths)
-        self.records.append(batch.records)
+        self.columns.append(prepared)
+        if self.plan.keep.by_length:
+            self.lengths.append(lengths)
+        self.row.append(batch.records.column("row").to_numpy())
+        self.records.append(batch.records.drop_columns(["row"]))
         file = self.files.setdefault(batch.file, len(self.files))
         self.file.append(np.full(batch.records.num_rows, file, np.int32))
         self.position.append(positions)
         self.rejected += batch.rejected
         self.rejected_position.append(rejected_positions)
         self.total += len(positions) + len(rejected_positions)
+
+    def _bound(self, size: int, prepared: Prepared) -> None:
+        """Sends evidence, and then keys, to disk where columns and chunks in work need the room."""
+        self._read += size
+        documents, whole = len(self.row) + len(prepared.flags), self.collection.plain_size()
+        self.plan.check_memory(documents)
+        if whole and size < self._read >= SAMPLE_BYTES and self.plan.limit is None:
+            self.plan.check_memory(int(documents * whole / self._read), about=True)
+        keys = self.columns.keys
+        chunk = 2 * size + 2 * prepared.evidence.values.nbytes + prepared.keys.values.nbytes
+        spare = self.plan.spare(len(self.row)) - (self.plan.workers + 1) * chunk
+        if spare < keys.held + self.store.held:
+            be_frugal()
+        if not self.plan.against:  # keys of references and of the input are joined
+            keys.bound(max(spare // 2, spare - self.store.held))
+        self.store.bound(spare - keys.held)
 
     def _limited(self, batch: DocumentBatch, limit: int) -> tuple[DocumentBatch, Array]:
         """The batch without documents after the limit, whose ids must not affect the names of
@@ -199,20 +229,22 @@ class _Gathered:
 
     def finish(self, sources: dict[str, str]) -> Intake:
         records = _table(self.records) if self.records else None
+        count = len(self.row)
+        lengths = self.lengths.values if len(self.lengths) else np.broadcast_to(np.int64(0), count)
         return Intake(
             files=list(self.files),
             sources=[sources[file] for file in self.files],
-            file=_join(self.file, np.int32),
-            row=records.column("row").to_numpy() if records else np.empty(0, np.int64),
-            position=_join(self.position, np.int64),
+            file=self.file.values,
+            row=self.row.values,
+            position=self.position.values,
             ids=_ids(records),
-            prepared=joined_prepared(self.prepared),
-            lengths=_join(self.lengths, np.int64),
+            lengths=lengths,
             extra={n: records.column(n) for n in self.plan.columns.extra} if records else {},
             store=self.store,
             rejected=self.rejected,
             rejected_position=_join(self.rejected_position, np.int64),
             total=self.total,
+            **self.columns.fields(),
         )
 
 
@@ -248,6 +280,38 @@ def _ids(records: pa.Table | None) -> pa.Array:
         return pa.array([], pa.large_string())
     column = records.column("id")
     return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+
+
+class PreparedColumns:
+    """Keys and digests of documents as they come; their evidence is in a store. ``keys`` go to a
+    file where memory is short."""
+
+    def __init__(self, limit: int, folder: Path | None) -> None:
+        self.keys = KeyStore(limit=limit, folder=folder)
+        self._digests = Growing(np.uint64, 2)
+        self._text_digests = Growing(np.uint64)
+        self._normal_digests = Growing(np.uint64)
+        self._flags = Growing(np.uint8)
+
+    def append(self, prepared: Prepared) -> None:
+        self.keys.append(prepared.keys, prepared.probes)
+        self._digests.append(prepared.digests)
+        self._text_digests.append(prepared.text_digests)
+        self._normal_digests.append(prepared.normal_digests)
+        self._flags.append(prepared.flags)
+
+    def fields(self) -> dict[str, Any]:
+        """What an intake has of them."""
+        prepared = Prepared(
+            keys=_NOTHING,
+            probes=self.keys.probes,
+            evidence=_NOTHING,
+            digests=self._digests.values,
+            text_digests=self._text_digests.values,
+            normal_digests=self._normal_digests.values,
+            flags=self._flags.values,
+        )
+        return _keyed(prepared, self.keys)
 
 
 def joined_prepared(parts: Sequence[Prepared]) -> Prepared:
@@ -288,19 +352,39 @@ def take_in_counting(
     intake = take_in(collection, plan, progress, store, read)
     counted = {name: counter.finish() for name, counter in counters.items()}
     plan = replace(plan, artefacts={**plan.artefacts, **counted})
-    return _weighed(intake, plan), plan
+    intake = _weighed(intake, plan)
+    if plan.workers > 1:  # a table keeps its digest, which is made while documents are matched
+        Thread(target=lambda: [table.digest for table in counted.values()], daemon=True).start()
+    return intake, plan
 
 
 def _weighed(intake: Intake, plan: Plan) -> Intake:
-    # By the first document and the size: an empty block begins where the next one does.
-    parts: dict[tuple[int, int], Prepared] = {}
+    keys = KeyStore(limit=plan.room, folder=intake.store.folder)
+    parts: dict[int, Prepared] = {}  # by the first document; an empty block changes nothing
 
     def weigh(first: int, evidence: Ragged) -> Array:
-        rows = intake.prepared.rows(np.arange(first, first + len(evidence)), evidence)
+        rows = intake.rows(np.arange(first, first + len(evidence)), evidence)
         weighed = plan.method.weigh(rows, plan.artefacts, closed=not plan.signatures)
-        parts[first, len(evidence)] = replace(weighed, evidence=intake.prepared.evidence)
+        if len(evidence):
+            parts[first] = replace(weighed, evidence=_NOTHING)
         return weighed.evidence.values
 
-    intake.store.rewrite(weigh, plan.workers)
-    in_order = [part for _, part in sorted(parts.items(), key=lambda item: item[0])]
-    return replace(intake, prepared=joined_prepared(in_order))
+    digests, spare = intake.prepared.digests, plan.spare(len(intake))
+    for first, last in intake.store.rewrite(weigh, plan.workers):
+        if first < last:
+            part = parts.pop(first)
+            keys.bound(spare if intake.store.held else spare // 2)
+            keys.append(part.keys, part.probes)
+            digests[first:last] = part.digests
+    keys.bound(spare - intake.store.held)
+    return replace(intake, **_keyed(replace(intake.prepared, digests=digests), keys))
+
+
+def _keyed(prepared: Prepared, keys: KeyStore) -> dict[str, Any]:
+    """Fields of an intake: prepared documents with their keys, or beside them in a file."""
+    whole = keys.whole
+    if whole is None:
+        none = np.broadcast_to(np.int64(0), len(keys) + 1)
+        values = Ragged(np.empty(0, np.uint64), none)
+        return {"prepared": replace(prepared, keys=values, probes=keys.probes), "keys": keys}
+    return {"prepared": replace(prepared, keys=whole, probes=keys.probes), "keys": None}

@@ -2,7 +2,7 @@
 
 Both give a table of decisions, a table of pairs, and the documents as far as they can be read. The
 inputs of a run are used only if they did not change since. A run can be changed by hand
-(``runs/changes.py``). An index decides in the order of arrival and has its own ways to change, so
+(``runs/history.py``). An index decides in the order of arrival and has its own ways to change, so
 its review only shows the documents as they were when it was read.
 """
 
@@ -37,7 +37,6 @@ from neardup.runs.explanation import compare_texts
 from neardup.runs.export import TITLE
 from neardup.runs.policy_order import put_first
 from neardup.runs.result import Result
-from neardup.runs.run_tables import decision_column
 from neardup.runs.texts_again import texts_of
 from neardup.schema import Array
 from neardup.text.text_options import Text
@@ -367,7 +366,7 @@ def _decisions(rows: list[tuple[Row, int]]) -> pa.Table:
         "file": pa.array([SHOWN_AS_FILE] * count, pa.large_string()).dictionary_encode(),
         "row": pa.array([row.seq for row, _ in rows], pa.int64()),
         "source": pa.array([entry.within for entry in entries], pa.large_string()),
-        "decision": decision_column(aside.astype(np.int64)),
+        "decision": schema.coded_column(aside.astype(np.int64), schema.DECIDED),
         "reason": [entry.reason for entry in entries],
         "kept_id": [entry.kept_id for entry in entries],
         "score": [entry.score for entry in entries],

@@ -1,0 +1,69 @@
+"""A run whose memory is short answers as any other, and one that cannot hold its input says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import neardup as nd
+from neardup import plan
+from neardup.errors import SettingsError, UsageError
+from neardup.matching import candidates, evidence, key_store
+from neardup.settings import check_least_memory
+from reference.run import collection
+
+METHODS = ("raregrams", "shingles", "simhash", "qgrams", "learned")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_short_memory_changes_no_byte(tmp_path: Path, method: str) -> None:
+    documents = collection(np.random.default_rng(7), 400)
+    saved = []
+    for name, memory in (("usual", "4GB"), ("short", "1MB")):
+        with pytest.MonkeyPatch.context() as patch:
+            if name == "short":
+                patch.setattr(key_store, "BLOCK_KEYS", 500)
+                patch.setattr(key_store, "PART_KEYS", 300)
+                patch.setattr(candidates, "BLOCK_PAIRS", 50)
+                patch.setattr(evidence, "SMALL", 1000)
+                patch.setattr(evidence, "SPOOLED_BLOCK", 3000)
+            result = nd.find(documents, method=method, memory=memory, workers=2)
+        assert result.counts.duplicates > 50
+        result.save(tmp_path / name)
+        files = ("decisions.parquet", "pairs.parquet", "duplicates.parquet")
+        saved.append([(tmp_path / name / file).read_bytes() for file in files])
+    assert saved[0] == saved[1]
+
+
+def test_less_than_a_process_needs_is_refused() -> None:
+    check_least_memory("250MB")
+    check_least_memory("lots")  # refused elsewhere, with all other problems
+    with pytest.raises(SettingsError, match=r"needs at least 250 MB\. Hint: give --memory 250MB"):
+        check_least_memory("100MB")
+
+
+def test_documents_that_do_not_fit_are_refused_with_a_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(plan, "DOCUMENT_BYTES", 10**6)
+    texts = [one["text"] for one in collection(np.random.default_rng(8), 120)]
+    with pytest.raises(UsageError) as refused:
+        nd.dedup(texts, method="shingles", memory="250MB")
+    assert str(refused.value) == (
+        "120 or more documents need 295 MB of memory with shingles, and --memory is 250 MB. "
+        "Hint: give --memory 0.3GB, or a part of the input."
+    )
+    nd.dedup(texts, method="shingles", memory="1MB")  # a wish, which no process can keep
+
+
+def test_references_need_no_memory_of_their_own(tmp_path: Path) -> None:
+    documents = collection(np.random.default_rng(9), 300)
+    nd.dedup(documents[:150], method="shingles").save(tmp_path / "run", overwrite=True)
+    usual, short = (
+        nd.dedup(documents, method="shingles", against=[tmp_path / "run"], memory=memory)
+        for memory in ("4GB", "1MB")
+    )
+    assert usual.decisions.equals(short.decisions)
+    assert usual.counts.duplicates > 100

@@ -14,7 +14,7 @@ import neardup as nd
 from benchmarks import growth, zoo
 from neardup import plan
 from neardup.cli import summary
-from neardup.decisions.rule import FEWEST_WALKED
+from neardup.decisions.rule import FEWER, FEWEST_WALKED
 from neardup.matching import paths
 from neardup.matching.candidates import FIRST_SHARE, MOST_COMPARED
 from neardup.plan import FEWEST_PAIRS
@@ -59,7 +59,7 @@ def test_where_hardly_any_match_few_of_those_that_meet_are_compared(
 
 # The walk shows after so many members that hardly any match, at the end of a block of twice as many
 # at most. A member is compared with as many others of its block as before it.
-WALKED = 2 * (2 * FEWEST_WALKED * MOST_COMPARED + FIRST * UNLIKE)
+WALKED = 2 * (2 * FEWEST_WALKED * MOST_COMPARED + MOST_COMPARED // FEWER * UNLIKE)
 
 
 @pytest.mark.parametrize(

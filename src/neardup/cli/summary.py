@@ -142,12 +142,12 @@ def _capped_lines(result: Result) -> list[str]:
     """A warning where duplicates may be missing because too many documents are alike."""
     if not (capped := result.info["capped"]):
         return []
-    from neardup.matching.candidates import FIRST_SHARE, MOST_COMPARED
+    from neardup.matching.candidates import MOST_COMPARED
 
     return [
         f"{many(capped, 'document')} had more candidates than are compared "
-        f"({MOST_COMPARED} at a time, {MOST_COMPARED // FIRST_SHARE} where hardly any match, the "
-        "most similar first); a few of their duplicates may be missing."
+        f"({MOST_COMPARED} at a time, fewer where hardly any match, the most similar first); a few "
+        "of their duplicates may be missing."
     ]
 
 

@@ -29,13 +29,15 @@ import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.classes import dataclass
-from neardup.matching.candidates import FIRST_SHARE, HARDLY, MOST_COMPARED, Groups
+from neardup.matching.candidates import MOST_COMPARED, Groups
 from neardup.matching.evidence import Pairs
 from neardup.methods.base import FLAGS, TOO_SHORT, Method
 from neardup.schema import Array, offsets_of
 
 FIRST_BLOCK, LAST_BLOCK = 64, 8192
-FEWEST_WALKED = 1_000  # members after which a walk may be one in which hardly any match
+# After so many members of a walk of which fewer than one in ``HARDLY`` match, a member is compared
+# with a quarter of the others.
+FEWEST_WALKED, HARDLY, FEWER = 1_000, 256, 4
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,7 @@ def _walk(
     while begin < len(ranks):
         end = min(begin + size, len(ranks))
         hardly = walked >= FEWEST_WALKED and HARDLY * alike < walked
-        walk.at_most(most // FIRST_SHARE if hardly else most)
+        walk.at_most(most // FEWER if hardly else most)
         block = ranks[begin:end]
         matched = verify(*walk.with_kept(begin, end))
         # Only those that match nothing kept before the block can be kept themselves.

@@ -9,13 +9,6 @@ Probing (Sood & Loguinov 2011): bits of a small sum are the likeliest to differ 
 ``weak_bits`` w, a document has a key for its fingerprint and for each that arises when up to
 h = ⌈distance / 2⌉ of its w weakest bits are flipped. Two documents meet if the bits in which they
 differ can be divided into at most h weak bits of the one and at most h of the other.
-
-Tables that find all fingerprints within k bits (Manku, Jain & Das Sarma 2007, §3).
-
-The bits are divided into B blocks. Two fingerprints that differ in at most k bits agree in B − k
-whole blocks, so a table for every choice of B − k blocks finds them all. Few blocks give few tables
-with narrow keys, which many documents share by accident; more blocks give more tables with wider
-keys. ``choose_tables`` takes the number of blocks that is cheapest for the number of documents.
 """
 
 from __future__ import annotations
@@ -24,9 +17,6 @@ import functools
 import itertools
 import math
 from dataclasses import dataclass, field
-from functools import lru_cache
-from itertools import combinations, pairwise
-from math import comb
 from typing import Any, ClassVar
 
 import numpy as np
@@ -37,84 +27,15 @@ from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.idf import IdfNeed
 from neardup.errors import SettingsError
+from neardup.methods import bit_tables
 from neardup.methods.base import Method, Prepared, Scores
 from neardup.methods.idf_terms import table_of
-from neardup.methods.meeting import SPREAD, Meeting, NearBits
+from neardup.methods.meeting import Meeting, NearBits
 from neardup.methods.parameters import require, require_one_of, weighted_fields
 from neardup.methods.preparation import Reading, field_texts, prepared
 from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text
 from neardup.text.words import word_map
-
-MOST_TABLES = 5000
-KEY_COST = 40  # comparisons, of some 1.7 ns, that take as long as making and sorting one key
-MOST_COMPARISONS = 2 * 10**12  # of a core: about an hour, by the figures of docs/performance.md
-
-
-@dataclass(frozen=True)
-class Tables:
-    blocks: int
-    chosen: int  # blocks of a key
-    bits: int
-
-    @property
-    def count(self) -> int:
-        return comb(self.blocks, self.chosen)
-
-    @property
-    def key_bits(self) -> int:
-        """The number of bits of the narrowest key."""
-        return self.bits * self.chosen // self.blocks
-
-    def comparisons(self, documents: int) -> float:
-        """The cost for random fingerprints, in comparisons."""
-        accidents = documents**2 / 2 / 2.0**self.key_bits
-        return self.count * (KEY_COST * documents + accidents)
-
-
-@lru_cache(maxsize=256)
-def choose_tables(bits: int, distance: int, documents: int, cores: int = 1) -> Tables:
-    """The cheapest complete tables; refused if comparing would take hours on all ``cores``."""
-    choices = [
-        Tables(blocks, blocks - distance, bits)
-        for blocks in range(distance + 1, bits + 1)
-        if comb(blocks, distance) <= MOST_TABLES
-    ]
-    best = min(choices, key=lambda tables: tables.comparisons(documents))
-    most = MOST_COMPARISONS * cores
-    if best.comparisons(documents) > most:
-        raise SettingsError(
-            f"simhash: distance {distance} of {bits} bits among {documents:,} documents would take "
-            f"about {best.comparisons(documents):.0e} comparisons; the limit is {most:.0e}"
-            f"{f', for {cores:,} cores' if cores > 1 else ''}.",
-            hint="take a smaller distance (beyond 5 of 64 bits most pairs are false), or shingles.",
-        )
-    return best
-
-
-@lru_cache(maxsize=64)
-def masks(tables: Tables) -> npt.NDArray[np.uint64]:
-    """One row for each table; a row has one word for every 64 bits."""
-    edges = [tables.bits * i // tables.blocks for i in range(tables.blocks + 1)]
-    blocks = [sum(1 << bit for bit in range(begin, end)) for begin, end in pairwise(edges)]
-    wide = [sum(some) for some in combinations(blocks, tables.chosen)]
-    words = -(-tables.bits // 64)
-    rows = [[mask >> 64 * word & (1 << 64) - 1 for word in range(words)] for mask in wide]
-    return np.array(rows, np.uint64)
-
-
-def mixed(
-    masked: npt.NDArray[np.uint64], table: int | npt.NDArray[np.uint64]
-) -> npt.NDArray[np.uint64]:
-    """Keys with the number of their table mixed in, because keys of different tables must never
-    meet. ``table`` is one number for all rows, or one for each."""
-    number = np.atleast_1d(np.asarray(table, np.uint64)) + np.uint64(1)
-    key = np.broadcast_to(number * SPREAD, len(masked))
-    for lane in range(masked.shape[1]):
-        key = (key ^ masked[:, lane]) * np.uint64(0xBF58476D1CE4E5B9)
-        key ^= key >> np.uint64(29)
-    return key
-
 
 WEIGHTS = ("tf", "set", "idf")
 BITS = (32, 64, 128)
@@ -221,7 +142,7 @@ class SimHash(Method):
     def resolved(self) -> dict[str, object]:
         if self.weak_bits:
             return {"keys": self._probes, "miss_rate": self.miss_rate}
-        tables = choose_tables(self.bits, self.distance, USUAL_DOCUMENTS)
+        tables = bit_tables.choose_tables(self.bits, self.distance, USUAL_DOCUMENTS)
         return {"blocks": tables.blocks, "tables": tables.count, "miss_rate": 0.0}
 
     @property
@@ -229,8 +150,8 @@ class SimHash(Method):
         return Meeting() if self.weak_bits else Meeting(NearBits(self.distance, self.masks))
 
     def masks(self, documents: int, cores: int = 1) -> npt.NDArray[np.uint64]:
-        tables = choose_tables(self.bits, self.distance, documents, cores)
-        return masks(tables)
+        tables = bit_tables.choose_tables(self.bits, self.distance, documents, cores)
+        return bit_tables.masks(tables)
 
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
         texts = Ragged.of_strings(batch.column("text"))
@@ -296,7 +217,7 @@ class SimHash(Method):
     def _keys(self, prints: npt.NDArray[np.uint64]) -> Ragged:
         """Keys from the document alone, for engines that compare documents one by one."""
         masks = self.masks(USUAL_DOCUMENTS)
-        columns = [mixed(prints & mask, number) for number, mask in enumerate(masks)]
+        columns = [bit_tables.mixed(prints & mask, number) for number, mask in enumerate(masks)]
         keys = np.stack(columns, axis=1) if columns else np.empty((len(prints), 0), np.uint64)
         ends = np.arange(len(prints) + 1, dtype=np.int64) * len(masks)
         return Ragged(np.ascontiguousarray(keys.reshape(-1)), ends)
@@ -313,7 +234,7 @@ class SimHash(Method):
                     bit = weakest[:, place]
                     mask = np.uint64(1) << (bit % 64).astype(np.uint64)
                     flipped[np.arange(len(prints)), bit // 64] ^= mask
-                keys.append(mixed(flipped, 0))
+                keys.append(bit_tables.mixed(flipped, 0))
         ends = np.arange(len(prints) + 1, dtype=np.int64) * len(keys)
         return Ragged(np.ascontiguousarray(np.stack(keys, axis=1).reshape(-1)), ends)
 

@@ -10,8 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.artefacts import frequencies
-from neardup.artefacts.frequencies import FrequencyCounter, Grams, load_frequencies
-from neardup.artefacts.slot_counts import MOST_COUNT, SlotCounts
+from neardup.artefacts.frequencies import (
+    MOST_COUNT,
+    FrequencyCounter,
+    Grams,
+    SlotCounts,
+    load_frequencies,
+)
 from neardup.errors import InputError
 from neardup.testing import batch
 from neardup.text.text_options import Text

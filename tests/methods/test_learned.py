@@ -22,9 +22,8 @@ from evaluation.training.labelled import collection
 from neardup import api as nd
 from neardup.artefacts.artefact import Artefacts, resolved
 from neardup.artefacts.discriminants import Linear
-from neardup.artefacts.frequencies import Frequencies, Grams
+from neardup.artefacts.frequencies import Frequencies, Grams, SlotCounts
 from neardup.artefacts.model import Model
-from neardup.artefacts.slot_counts import SlotCounts
 from neardup.cli.summary import lines
 from neardup.documents import collect
 from neardup.errors import SettingsError

@@ -180,6 +180,19 @@ def normalised_idf(n: int, documents: int) -> float:
     return min(max(math.log((documents + 0.5) / n) / math.log(documents + 1), 0.0), 1.0)
 
 
+@functools.lru_cache(maxsize=4)
+def idf_by_count(documents: int) -> npt.NDArray[np.float64]:
+    """The idf of features of 0, 1 … ``MOST_COUNT`` documents; tables of one run share it. ``log``
+    is Python's, because that of numpy may differ in the last bit."""
+    total, last = max(documents, 1), min(documents, MOST_COUNT)
+    top, log = total + 0.5, math.log
+    logs = np.array([log(top / n) for n in (1, *range(1, last + 1))])
+    known = np.clip(logs / log(total + 1), 0.0, 1.0)
+    idf = np.concatenate([known, np.full(MOST_COUNT - last, known[-1])])
+    idf.setflags(write=False)
+    return idf
+
+
 @dataclass(frozen=True, eq=False)
 class Frequencies(StoredTable):
     """``counts[feature mod slots]`` of ``documents`` documents contain the feature, or one in the
@@ -228,9 +241,7 @@ class Frequencies(StoredTable):
     @functools.cached_property
     def idf(self) -> npt.NDArray[np.float64]:
         """The idf by count. A feature that no document has is treated as unique."""
-        counts = range(min(self.documents, MOST_COUNT) + 1)
-        known = [normalised_idf(max(n, 1), max(self.documents, 1)) for n in counts]
-        return np.array(known + [known[-1]] * (MOST_COUNT + 1 - len(known)))
+        return idf_by_count(self.documents)
 
     def derived(
         self, key: Hashable, make: Callable[[], npt.NDArray[np.uint32]]

@@ -4,7 +4,7 @@ A page is made of plain data and nothing else, so ``/clusters`` has a twin ``/cl
 says the same. Everything that a template shows is escaped, and characters that act instead of being
 seen are made visible: documents are hostile. Markup that is safe as it stands has to be ``Html``.
 
-Errors as answers: the sentence of the command line, as problem+json (RFC 9457) or as a page.
+An error is answered with the sentence of the command line, as problem+json (RFC 9457) or as a page.
 """
 
 from __future__ import annotations
@@ -49,7 +49,6 @@ class Pages:
 
     def __init__(self, links: Sequence[Link]) -> None:
         self.links = links
-        self._environment = _environment()
 
     def add(self, app: FastAPI, door: Door) -> None:
         """Its handler returns what the template shows, or a response where there is nothing to
@@ -68,21 +67,13 @@ class Pages:
                 return _to_twin(made)
             return made if isinstance(made, Response) else JSONResponse(_plain(made))
 
-        self._compile(template)
+        _compile(template)
         given: dict[str, Any] = {"include_in_schema": False, "response_model": None}
         app.add_api_route(path, page, response_class=HTMLResponse, **given)
         app.add_api_route((path.rstrip("/") or "/index") + JSON, twin, **given)
 
-    def _compile(self, template: str) -> None:
-        """Now, with those it is built on: the first reader need not wait for it."""
-        self._environment.get_template(template)
-        source = (TEMPLATES / template).read_text("utf-8")
-        for other in find_referenced_templates(self._environment.parse(source)):
-            if other:
-                self._environment.get_template(other)
-
     def html(self, template: str, path: str, data: Data, *, status: int = 200) -> HTMLResponse:
-        made = self._environment.get_template(template).render(data, here=path, links=self.links)
+        made = _environment().get_template(template).render(data, here=path, links=self.links)
         return HTMLResponse(made, status)
 
 
@@ -92,7 +83,20 @@ def _to_twin(made: RedirectResponse) -> RedirectResponse:
     return RedirectResponse(f"{path.rstrip('/')}{JSON}{question}{query}", made.status_code)
 
 
+@functools.cache
+def _compile(template: str) -> None:
+    """Now, with those it is built on: the first reader need not wait for it."""
+    environment = _environment()
+    environment.get_template(template)
+    source = (TEMPLATES / template).read_text("utf-8")
+    for other in find_referenced_templates(environment.parse(source)):
+        if other:
+            environment.get_template(other)
+
+
+@functools.cache
 def _environment() -> Environment:
+    """One for all applications of a process, so that each template is compiled once."""
     made = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,

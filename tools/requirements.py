@@ -1,5 +1,5 @@
-"""What an installation with extras needs beside neardup, one requirement a line, from pyproject.toml:
-``make dev`` installs it while the kernels are built.
+"""What an installation with extras needs beside neardup, one requirement a line: ``make dev``
+installs it while the kernels are built.
 """
 
 from __future__ import annotations

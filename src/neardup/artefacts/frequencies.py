@@ -9,10 +9,9 @@ of 60 million shingles with all 2²⁷ slots. Counts end at 65,535.
 General tables serve a collection that has no documents yet. They cannot know that a shingle will
 stay unique, so a shingle that they do not contain counts as one that two documents have.
 
-Counts of many slots in one byte each, and the few high ones in a table of their own.
-
-Most slots of a table of frequencies are empty or have few documents, and a table of two bytes a
-slot would be the largest part of the memory of a run (``native/features/slot_counts.hpp``).
+``SlotCounts`` holds one byte for each slot, and the few counts above 254 in a hash table: most
+slots are empty or have few documents, and two bytes a slot would be the largest part of the memory
+of a run (``native/features/slot_counts.hpp``).
 """
 
 from __future__ import annotations
@@ -180,6 +179,19 @@ def normalised_idf(n: int, documents: int) -> float:
     return min(max(math.log((documents + 0.5) / n) / math.log(documents + 1), 0.0), 1.0)
 
 
+@functools.lru_cache(maxsize=4)
+def idf_by_count(documents: int) -> npt.NDArray[np.float64]:
+    """The idf of features of 0, 1 … ``MOST_COUNT`` documents; tables of one run share it. ``log``
+    is Python's, because that of numpy may differ in the last bit."""
+    total, last = max(documents, 1), min(documents, MOST_COUNT)
+    top, log = total + 0.5, math.log
+    logs = np.array([log(top / n) for n in (1, *range(1, last + 1))])
+    known = np.clip(logs / log(total + 1), 0.0, 1.0)
+    idf = np.concatenate([known, np.full(MOST_COUNT - last, known[-1])])
+    idf.setflags(write=False)
+    return idf
+
+
 @dataclass(frozen=True, eq=False)
 class Frequencies(StoredTable):
     """``counts[feature mod slots]`` of ``documents`` documents contain the feature, or one in the
@@ -228,9 +240,7 @@ class Frequencies(StoredTable):
     @functools.cached_property
     def idf(self) -> npt.NDArray[np.float64]:
         """The idf by count. A feature that no document has is treated as unique."""
-        counts = range(min(self.documents, MOST_COUNT) + 1)
-        known = [normalised_idf(max(n, 1), max(self.documents, 1)) for n in counts]
-        return np.array(known + [known[-1]] * (MOST_COUNT + 1 - len(known)))
+        return idf_by_count(self.documents)
 
     def derived(
         self, key: Hashable, make: Callable[[], npt.NDArray[np.uint32]]

@@ -1,10 +1,11 @@
 """The collection shows where duplicates begin: the calibration of a run is made here.
 
-A method that calibrates itself moves its threshold to a gap in the scores, or to where the fewest
-pairs are in doubt (``matching/background.py``). A gap is believed where the answer is steady around
-it and known answers do not speak against it. A method whose ``calibration`` is "consistency" has
-its threshold where the groups of the collection are most consistent (``matching/consistency.py``),
-and pairs that share little text are read. Pairs below the threshold pass as exceptions where
+A method whose ``calibration`` is "consistency", as that of the default is, has its threshold where
+the groups of the collection are most consistent (``chosen_threshold`` in
+``matching/consistency.py``), and pairs that share little text are read. Another method that
+calibrates itself moves its threshold to a gap in the scores, or to where the fewest pairs are in
+doubt (``matching/background.py``). A gap is believed where the answer is steady around it and known
+answers do not speak against it. Pairs below the threshold pass as exceptions where
 they are far above the background of both documents and a reader would find the one text in the
 other (``engines/batch/batch_run.py``). For other methods known answers choose the threshold,
 before anything is matched. Some (``Method.groups_choose``) are matched once at the lowest threshold
@@ -266,8 +267,9 @@ def calibrated(
     every_pair: bool,
 ) -> Calibration:
     """``pairs`` are those from the reach of the method on; of the ``low``-scoring ones, those that
-    ``may`` can be exceptions. ``forms`` are digests of the normal forms of the documents, ``texts``
-    digests of their texts. Where not ``every_pair`` was made, scores have no distribution."""
+    ``may`` can be exceptions, unless they are among the ``pairs`` that pass. ``forms`` are digests
+    of the normal forms of the documents, ``texts`` digests of their texts. Where not ``every_pair``
+    was made, scores have no distribution."""
     usual, limit = method.threshold, method.exception_limit
     scores = pairs.score if every_pair else pairs.score[:0]
     if method.reach < usual:
@@ -278,11 +280,21 @@ def calibrated(
         calibration = _believed(score_gap(scores, usual), usual, pairs.score, answers.known)
     own = own_thresholds(len(forms), low, limit(usual))
     below = low.where(may & (low.score < limit(calibration.threshold)))
-    exceptions = above_both(below, own)
+    passing = pairs.where(pairs.score >= calibration.threshold)
+    exceptions = _without(above_both(below, own), passing, len(forms))
     if len(exceptions):
         same = answers.recognised(texts[exceptions.a], texts[exceptions.b], recognition.FLOOR)
         exceptions = exceptions.where(same)
     return _listing(calibration, exceptions, forms, own)
+
+
+def _without(pairs: Pairs, others: Pairs, documents: int) -> Pairs:
+    """The pairs that are not among the others: what passes anyway need not be read."""
+
+    def names(some: Pairs) -> Array:
+        return np.minimum(some.a, some.b) * documents + np.maximum(some.a, some.b)
+
+    return pairs.where(~np.isin(names(pairs), names(others)))
 
 
 def _listing(calibration: Calibration, exceptions: Pairs, forms: Array, own: Array) -> Calibration:

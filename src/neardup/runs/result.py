@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Counts:
-    """``documents = kept + duplicates + rejected``, always."""
+    """``documents = kept + duplicates + rejected``, which ``_account`` of ``engines/execution.py``
+    checks for every run."""
 
     documents: int
     kept: int

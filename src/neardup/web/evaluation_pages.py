@@ -114,8 +114,8 @@ def _outcome(compute: Callable[[], Any]) -> Outcome:
 
 
 def learned(result: Result, labelled: Labelled) -> dict[str, Any]:
-    """What training on the labels gives, with the kind of model that is quickly trained; ``neardup
-    train`` tries the others too."""
+    """What training on the labels gives, with the kind of model that is quickly trained. The
+    command ``neardup train`` tries the others too."""
     from neardup.evaluation.training.machines import check_extra
     from neardup.evaluation.training.trainer import train
 

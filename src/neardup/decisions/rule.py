@@ -222,24 +222,22 @@ _TABLE = [
     *(PASSED, EXCEPTION, PASSED, EXCEPTION, EQUAL, EQUAL, EQUAL, EQUAL),
     *(UNIQUE, UNIQUE, REPRESENTATIVE, REPRESENTATIVE, SHORT, SHORT, SHORT, SHORT),
 ]
-_WORDS = ("unique", "representative", "too_short", "equal")
-
-
-def _words(method: Method) -> tuple[str, ...]:
-    return (*_WORDS, method.exception_reason, method.reason)
+_WORDS = ("unique", "representative", "too_short", "equal")  # then those of the method
 
 
 def reasons(method: Method, kept: Array, short: Array, copies: Array, score: Array) -> pa.Array:
     """The reason of each document; ``copies`` marks documents that have duplicates, ``score`` is
     that of duplicates."""
     place: Any = kept * 8 + short * 4 + copies * 2 + (score < method.threshold)
-    return pa.array(_words(method), pa.large_string()).take(pa.array(np.array(_TABLE)[place]))
+    words = pa.array([*_WORDS, method.exception_reason, method.reason], pa.large_string())
+    return words.take(pa.array(np.array(_TABLE)[place]))
 
 
 def duplicate_reason(method: Method, flags: int, score: float) -> str:
     """The reason of one duplicate, with its notes."""
     place = bool(flags & TOO_SHORT) * 4 + (score < method.threshold)
-    return _words(method)[_TABLE[place]] + note(flags & ~TOO_SHORT)
+    words = (*_WORDS, method.exception_reason, method.reason)
+    return words[_TABLE[place]] + note(flags & ~TOO_SHORT)
 
 
 def kept_reason(flags: int, copies: int) -> str:

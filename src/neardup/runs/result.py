@@ -264,7 +264,7 @@ class Result:
 
     @classmethod
     def load(cls, folder: str | Path) -> Result:
-        from neardup.runs.run_folder import load
+        from neardup.runs.stored_run import load
 
         return load(Path(folder))
 

@@ -190,7 +190,8 @@ class Leaders:
 
     @property
     def most_compared(self) -> int:
-        """With how many others a document is compared, unless all pairs are to be listed."""
+        """How many others a document is compared with at most, unless all pairs are to be
+        listed."""
         return max(MOST_COMPARED, self.most_pairs // max(len(self.order), 1))
 
     @property

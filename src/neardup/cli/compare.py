@@ -190,7 +190,7 @@ def _refuse_own_settings(options: dict[str, Any]) -> None:
 
 def _of_run(run: Path, a: str, b: str | None) -> Comparison | Explanation:
     from neardup.runs.explanation import compare_documents
-    from neardup.runs.run_folder import load
+    from neardup.runs.stored_run import load
 
     result = load(run)
     return result.explain(a) if b is None else compare_documents(result, a, b)
@@ -305,7 +305,7 @@ def _show(shown: Comparison | Explanation, most: int | None) -> None:
 
 
 def _show_comparison(compared: Comparison, most: int | None) -> None:
-    """In a pipe or a file without colours, whatever the width."""
+    """Prints a comparison. In a pipe or a file it has no colours and is the same at any width."""
     console = _console()
     if not console.is_terminal:
         echo("\n".join(compared.lines(most=most)))

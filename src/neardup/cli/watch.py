@@ -20,7 +20,7 @@ import click
 
 from neardup.cli import options as shared
 from neardup.cli.command import INTERRUPTED, echo, echo_json
-from neardup.cli.tally import hint_of, opened_or_new
+from neardup.cli.index_options import hint_of, new_index_options, open_index_options, opened_or_new
 from neardup.wording import sayable
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ LIVE_SECONDS = 0.2
     help="Folder for items in progress.  [default: .neardup-watch in the watched folder; for stdin "
     "in that of --forward, else in the current folder]",
 )
-@shared.new_index_options
-@shared.open_index_options
+@new_index_options
+@open_index_options
 @shared.extract_option
 @click.option("--once", is_flag=True, help="Process what is there, then stop.")
 @click.option(
@@ -114,8 +114,9 @@ def watch(
 
 
 def _by_recipe(source: str, url: str | None, recipe: str, flow: dict[str, Any]) -> str:
-    """With a recipe a flow is one command: the index and the originals are in the working folder
-    unless places are named. Returns the index, and puts the rest into ``flow``."""
+    """Completes the settings of a flow that has a recipe, so that one command is enough: the index
+    and the originals are in the working folder unless places are named. Returns the index, and puts
+    the rest into ``flow``."""
     from neardup.engines.index.flow.polled_feeds import is_address
     from neardup.engines.index.flow.workplace import NAME
     from neardup.papers.recipe import read_recipe

@@ -5,12 +5,14 @@ score, then the earliest. ``decide`` applies the rule to all documents of a run,
 one that arrives when all before it are decided; both give the same answer.
 
 ``decide`` works on ranks (place in the order), not on documents. Pairs of small groups are verified
-beforehand; members of hot groups are walked in growing blocks and compared with kept members only:
-with all of them where few are kept, and else with those that share most groups, so that a walk in
-which nothing matches does not cost its square. It decides leaders; ``decide_all`` decides
-their copies with equal evidence. A follower of a kept leader is its duplicate. A follower of a
-leader that is itself a duplicate matches what the leader matches, and may also match a better
-document that was kept between the two.
+beforehand. A *hot* group has too many members to compare all pairs (``matching/candidates.py``).
+Its members are taken in blocks that double in size, and each is compared with the kept members
+only: with all of them where few are kept, else with those that share most groups with it. So a
+group in which nothing matches does not cost its square. A *leader* is the first document with its
+evidence, its *followers* have equal evidence: ``decide`` decides leaders, ``decide_all`` the
+followers. A follower of a kept leader is its duplicate. A follower of a leader that is itself a
+duplicate matches what the leader matches, and may also match a better document that was kept
+between the two.
 
 The reason of a decision is worded by one table, for the arrays of a run and for one arrival of an
 index. What a method notes of a document beside its decision (its flags) follows in brackets.
@@ -35,6 +37,9 @@ from neardup.methods.base import FLAGS, TOO_SHORT, Method
 from neardup.schema import Array, offsets_of
 
 FIRST_BLOCK, LAST_BLOCK = 64, 8192
+# After so many members of a walk of which fewer than one in ``HARDLY`` match, a member is compared
+# with a quarter of the others.
+FEWEST_WALKED, HARDLY, FEWER = 1_000, 256, 4
 
 
 @dataclass(frozen=True)
@@ -121,8 +126,11 @@ def _walk(
     begin = int(np.searchsorted(ranks, refs))
     walk.remember(0, begin, kept)
     seen, done, size = [cold], 0, FIRST_BLOCK
+    walked = alike = 0
     while begin < len(ranks):
         end = min(begin + size, len(ranks))
+        hardly = walked >= FEWEST_WALKED and HARDLY * alike < walked
+        walk.at_most(most // FEWER if hardly else most)
         block = ranks[begin:end]
         matched = verify(*walk.with_kept(begin, end))
         # Only those that match nothing kept before the block can be kept themselves.
@@ -138,8 +146,11 @@ def _walk(
         fresh[block] = kept[block]
         seen += [matched, inner, verify(*walk.among(begin, end, 1 - open_, fresh))]
         walk.remember(begin, end, kept)
+        walked += len(block)
+        alike += len(np.unique(np.concatenate([matched.a, inner.a])))
         done, begin, size = upto, end, min(size * 2, LAST_BLOCK)
     _native.greedy(later[done:], earlier[done:], kept)
+    walk.at_most(most)
     if followed is not None:
         seen.append(verify(*walk.after((followed & (kept == 0)).view(np.uint8))))
     return Pairs.concat(seen).distinct(), walk.capped()
@@ -220,27 +231,26 @@ _TABLE = [
     *(PASSED, EXCEPTION, PASSED, EXCEPTION, EQUAL, EQUAL, EQUAL, EQUAL),
     *(UNIQUE, UNIQUE, REPRESENTATIVE, REPRESENTATIVE, SHORT, SHORT, SHORT, SHORT),
 ]
-_WORDS = ("unique", "representative", "too_short", "equal")
-
-
-def _words(method: Method) -> tuple[str, ...]:
-    return (*_WORDS, method.exception_reason, method.reason)
+_WORDS = ("unique", "representative", "too_short", "equal")  # then those of the method
 
 
 def reasons(method: Method, kept: Array, short: Array, copies: Array, score: Array) -> pa.Array:
-    """By document; ``copies``: others are duplicates of it. ``score`` is that of duplicates."""
+    """The reason of each document; ``copies`` marks documents that have duplicates, ``score`` is
+    that of duplicates."""
     place: Any = kept * 8 + short * 4 + copies * 2 + (score < method.threshold)
-    return pa.array(_words(method), pa.large_string()).take(pa.array(np.array(_TABLE)[place]))
+    words = pa.array([*_WORDS, method.exception_reason, method.reason], pa.large_string())
+    return words.take(pa.array(np.array(_TABLE)[place]))
 
 
 def duplicate_reason(method: Method, flags: int, score: float) -> str:
-    """Of one document, with its notes."""
+    """The reason of one duplicate, with its notes."""
     place = bool(flags & TOO_SHORT) * 4 + (score < method.threshold)
-    return _words(method)[_TABLE[place]] + note(flags & ~TOO_SHORT)
+    words = (*_WORDS, method.exception_reason, method.reason)
+    return words[_TABLE[place]] + note(flags & ~TOO_SHORT)
 
 
 def kept_reason(flags: int, copies: int) -> str:
-    """Of one document, with its notes; ``copies`` are how many are duplicates of it."""
+    """The reason of one kept document, with its notes; ``copies`` counts its duplicates."""
     place = 8 + bool(flags & TOO_SHORT) * 4 + bool(copies) * 2
     return _WORDS[_TABLE[place]] + note(flags & ~TOO_SHORT)
 

@@ -1,4 +1,4 @@
-"""Feeds on the web, fetched again and again: RSS, Atom and the other XML of ``news_items.py``.
+"""Feeds on the web, fetched again and again: all XML that ``documents/news_items.py`` reads.
 
 A feed is asked for only if it has changed (``ETag``, ``Last-Modified``), and entries that it had
 before are passed over; an entry whose text has changed comes again. A feed that fails is asked
@@ -189,7 +189,8 @@ class PolledFeeds:
             del feed.seen[digest]
 
     def _digest(self, entry: Item) -> str:
-        """Of id, title and text: what else an entry has, such as counts of comments, changes."""
+        """The digest of id, title and text. The rest of an entry, such as a count of comments, may
+        change without making it a new one."""
         content = entry.data
         if entry.problem is None:
             document = object_of(entry.data)

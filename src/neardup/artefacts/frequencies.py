@@ -124,6 +124,9 @@ class Frequencies(StoredTable):
     def content(self) -> Iterable[npt.NDArray[Any]]:
         return self.counts.blocks()
 
+    def lay_aside(self, folder: Path | None) -> None:
+        self.counts.lay_aside(folder)
+
     def weighted(self, sets: Ragged) -> Ragged:
         """64-bit entries: the feature in the upper half, its weight in the lower."""
         return self.entries(sets, self._weight_of_count)

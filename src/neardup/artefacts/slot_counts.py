@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import mmap
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +52,15 @@ class SlotCounts:
         slots.add_counts(used, counts[used])
         return slots
 
+    def lay_aside(self, folder: Path | None) -> None:
+        """Moves the slots into a file without a name, from which they are read when needed."""
+        if len(self.low) < _LARGE:
+            return
+        with tempfile.TemporaryFile(dir=folder, prefix="neardup-counts-") as file:
+            file.write(self.low.data)
+            file.flush()
+            self.low = np.memmap(file, np.uint8, "r")
+
     def __len__(self) -> int:
         return len(self.low)
 
@@ -89,6 +100,8 @@ class SlotCounts:
             block = self.low[first : first + _BLOCK].astype(np.uint16)
             begin, end = np.searchsorted(slots, [first, first + len(block)])
             block[slots[begin:end] - first] = counts[begin:end]
+            if isinstance(self.low, np.memmap) and sys.platform == "linux":
+                self.low.base.madvise(mmap.MADV_DONTNEED)  # type: ignore[union-attr]
             yield block
 
     def unpacked(self) -> Counts:

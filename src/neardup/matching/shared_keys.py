@@ -7,6 +7,8 @@ are kept as postings in memory. Both find the same pairs.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from itertools import pairwise
 
 import numpy as np
 
@@ -22,13 +24,15 @@ from neardup.matching.candidates import (
     joined,
     pairs_within,
 )
-from neardup.matching.evidence import Pairs
+from neardup.matching.evidence import EvidenceStore, Pairs
 from neardup.matching.postings import Signed
 from neardup.matching.rare import refine
 from neardup.methods.meeting import SharedKeys
-from neardup.schema import Array
+from neardup.schema import Array, Ragged
 
 RANGES = 4  # of documents for each worker: later documents have more before them
+# Where groups are in a file: members of groups for each range, and ranges, each of which reads all.
+RANGE_MEMBERS, MOST_RANGES = 1 << 20, 64
 SMALL_GROUP = 128  # larger groups of a weak key are near copies, or the table does not fit
 
 
@@ -53,18 +57,66 @@ def key_candidates(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candida
 
 
 def _several(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candidates:
+    if leaders.keys is not None:
+        return _several_in_file(way, leaders, verify)
     small, large = small_and_large(joined(leaders.sharing()))
     most, places = leaders.most_compared, len(leaders.order)
     a, b, _, capped = sharing_pairs(small, places, way.least, most, leaders.workers)
+    return _with_large([verify(a, b)], capped, large, way, leaders, verify)
+
+
+def _with_large(
+    verified: list[Pairs],
+    capped: Array,
+    large: Groups,
+    way: SharedKeys,
+    leaders: Leaders,
+    verify: Verify,
+) -> Candidates:
+    """The verified pairs of small groups, with those of large ones."""
 
     def verify_sharing(a: Array, b: Array) -> Pairs:
         """Only pairs that share so many keys with which one of the two searches."""
         shared = leaders.shared_keys(a, b) >= way.least
         return verify(a[shared], b[shared])
 
-    c, d, hot = pairs_within(large, leaders.most_pairs)
-    verified = Pairs.concat([verify(a, b), verify_sharing(c, d)]).distinct()
-    return Candidates(verified, hot, verify_sharing, capped)
+    a, b, hot = pairs_within(large, leaders.most_pairs)
+    verified.append(verify_sharing(a, b))
+    return Candidates(Pairs.concat(verified).distinct(), hot, verify_sharing, capped)
+
+
+def _several_in_file(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candidates:
+    """Small groups go to a file, and are read once for each range of places: the pairs of a range
+    are verified before those of the next are counted."""
+    assert leaders.keys is not None
+    places, most = len(leaders.order), leaders.most_compared
+    verified, capped, large = [], [np.empty(0, np.int64)], []
+    with closing(EvidenceStore(np.uint32, limit=0, folder=leaders.keys.folder)) as packed:
+        for groups in leaders.sharing():
+            few, many = small_and_large(groups)
+            large.append(many)
+            values = _native.pack_groups(*_columns(few))
+            packed.append(Ragged(values, np.array([0, len(values)])))
+        ranges = min(max(packed.total // RANGE_MEMBERS, 1), MOST_RANGES)
+        ends = np.linspace(0, places, ranges + 1).astype(np.int64).tolist()
+        for first, last in pairwise(ends):
+            parts = [Groups.concat([])]
+            for part in range(len(packed)):
+                some = packed.take(np.array([part])).values
+                members, looks, offsets = _native.groups_between(some, first, last)
+                parts.append(Groups(Ragged(members, offsets), looks))
+            columns = _columns(Groups.concat(parts))
+            del parts
+            a, b, _, over = _native.sharing_pairs(*columns, places, way.least, most, first, last)
+            del columns
+            verified.append(verify(a, b))
+            capped.append(over)
+    over = np.concatenate(capped)
+    return _with_large(verified, over, distinct(joined(large)), way, leaders, verify)
+
+
+def _columns(groups: Groups) -> tuple[Array, Array, Array]:
+    return groups.members.values, groups.probes, groups.members.offsets
 
 
 def small_and_large(groups: Groups) -> tuple[Groups, Groups]:

@@ -10,7 +10,7 @@ import pytest
 import neardup as nd
 from neardup import plan
 from neardup.errors import SettingsError, UsageError
-from neardup.matching import candidates, evidence, key_store
+from neardup.matching import candidates, evidence, key_store, shared_keys
 from neardup.settings import check_least_memory
 from reference.run import collection
 
@@ -27,6 +27,7 @@ def test_short_memory_changes_no_byte(tmp_path: Path, method: str) -> None:
                 patch.setattr(key_store, "BLOCK_KEYS", 500)
                 patch.setattr(key_store, "PART_KEYS", 300)
                 patch.setattr(candidates, "BLOCK_PAIRS", 50)
+                patch.setattr(shared_keys, "RANGE_MEMBERS", 100)
                 patch.setattr(evidence, "SMALL", 1000)
                 patch.setattr(evidence, "SPOOLED_BLOCK", 3000)
             result = nd.find(documents, method=method, memory=memory, workers=2)

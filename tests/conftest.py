@@ -7,9 +7,14 @@ stands for. With ``CI`` set the test fails instead: nothing may go untested in s
 
 from __future__ import annotations
 
+import fcntl
+import gc
 import os
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from importlib.util import cache_from_source, find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,6 +69,34 @@ MISSING: dict[str, Callable[[], str | None]] = {
 }
 # About how many processor seconds a test with this marker takes.
 DEAR = {"spark": 8, "browser": 5, "kills": 2, "valgrind": 2, "data": 0.5, "slow": 0.5}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported here stays to the end: nobody searches it for cycles, now or later."""
+    gc.disable()
+    with _one_compiles():
+        collected = yield
+    gc.freeze()
+    gc.enable()
+    return collected
+
+
+@contextmanager
+def _one_compiles() -> Iterator[None]:
+    """In a new environment nothing is compiled to bytecode, and each process of the tests would
+    compile the same thousands of modules: the first does it, and the others wait."""
+    pandas = find_spec("pandas")  # which tests import
+    compiled = pandas and Path(cache_from_source(str(pandas.origin))).exists()
+    if compiled or sys.dont_write_bytecode:
+        yield
+        return
+    with Path(__file__).open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            fcntl.flock(file, fcntl.LOCK_SH)
+        yield
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 import neardup as nd
 from cli.sample import Run, jsonl, run
-from neardup.cli.demo import FLOOD, LIBRARY, STRIKE
+from neardup.cli.doctor import FLOOD, LIBRARY, STRIKE
 
 EDITED = FLOOD.replace("forty", "thirty")
 __all__ = ["run"]  # a fixture of the commands

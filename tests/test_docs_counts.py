@@ -25,7 +25,7 @@ from neardup.papers import experiments
 from neardup.planting.edits import EDITS
 from neardup.runs import run_info
 from neardup.settings import Settings
-from neardup.text.stopwords import STOP_WORDS
+from neardup.text.text_options import STOP_WORDS
 from neardup.web.limits import Limits
 from pages import DOCS, PAGES, ROOT
 from quality.kinds.edits import changes

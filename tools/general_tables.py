@@ -17,13 +17,14 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.artefacts.frequencies import (
+    MOST_COUNT,
     UNKNOWN_COUNT,
     Frequencies,
     Grams,
+    SlotCounts,
     shingle_sets,
 )
 from neardup.artefacts.idf import IdfCounter, IdfTable
-from neardup.artefacts.slot_counts import MOST_COUNT, SlotCounts
 from neardup.schema import Ragged
 from neardup.text.text_options import Text
 from tools.general_model.document import Document

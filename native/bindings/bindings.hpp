@@ -25,6 +25,18 @@ Out<T> give(std::vector<T> &&values) {
     return Out<T>(data, {size}, capsule);
 }
 
+// As many values as a kernel will write, without writing them before.
+template <typename T>
+struct Room {
+    explicit Room(size_t count) : values(new T[count]), size(count) {}
+    Out<T> give() && {
+        nb::capsule owner(values.get(), [](void *p) noexcept { delete[] static_cast<T *>(p); });
+        return Out<T>(values.release(), {size}, owner);
+    }
+    std::unique_ptr<T[]> values;
+    size_t size;
+};
+
 // One row of sums after the other, as the structs lie in memory.
 template <typename Sums>
 Out<int64_t> give_sums(std::vector<Sums> &&sums) {
@@ -44,6 +56,7 @@ void bind_terms(nb::module_ &m);
 void bind_sketch(nb::module_ &m);
 void bind_profiles(nb::module_ &m);
 void bind_raregrams(nb::module_ &m);
+void bind_learned(nb::module_ &m);
 void bind_matching(nb::module_ &m);
 void bind_simhash(nb::module_ &m);
 void bind_paths(nb::module_ &m);

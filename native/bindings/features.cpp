@@ -1,6 +1,7 @@
 #include <nanobind/stl/string.h>
 
 #include "bindings/bindings.hpp"
+#include "features/byte_kinds.hpp"
 #include "features/minhash.hpp"
 #include "features/overlap.hpp"
 #include "features/qgrams.hpp"
@@ -249,6 +250,15 @@ static Out<uint64_t> bytes_digests(In<uint8_t> values, In<int64_t> offsets, uint
     return give(std::move(out));
 }
 
+static Out<int64_t> byte_kinds(In<uint8_t> values, In<int64_t> offsets, In<uint8_t> kinds) {
+    std::vector<int64_t> out((offsets.size() - 1) * neardup::kByteKinds);
+    {
+        nb::gil_scoped_release free;
+        neardup::byte_kinds(values.data(), offsets.data(), offsets.size() - 1, kinds.data(), out.data());
+    }
+    return give(std::move(out));
+}
+
 static Out<uint8_t> equal_pairs(In<uint8_t> values, In<int64_t> offsets, In<int64_t> a, In<int64_t> b) {
     std::vector<uint8_t> out(a.size());
     {
@@ -297,6 +307,7 @@ void bind_features(nb::module_ &m) {
     m.def("place_high_counts", &place_high_counts, "entries"_a, "high"_a);
     m.def("counts_of", &counts_of, "features"_a, "low"_a, "high"_a);
     m.def("bytes_digests", &bytes_digests, "values"_a, "offsets"_a, "seed"_a);
+    m.def("byte_kinds", &byte_kinds, "values"_a, "offsets"_a, "kinds"_a);
     m.def("equal_pairs", &equal_pairs, "values"_a, "offsets"_a, "a"_a, "b"_a);
     m.def("qgram_sets", &qgram_sets, "values"_a, "offsets"_a, "text"_a, "q"_a, "least"_a, "every"_a);
     m.def("qgram_form", &qgram_form, "value"_a, "text"_a);

@@ -11,6 +11,7 @@ NB_MODULE(_native, m) {
     bind_sketch(m);
     bind_profiles(m);
     bind_raregrams(m);
+    bind_learned(m);
     bind_matching(m);
     bind_simhash(m);
     bind_paths(m);

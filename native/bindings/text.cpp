@@ -7,6 +7,7 @@
 
 #include "bindings/bindings.hpp"
 #include "simd.hpp"
+#include "text/recognition.hpp"
 #include "text/sentences.hpp"
 #include "text/unicode.hpp"
 #include "text/words.hpp"
@@ -130,6 +131,24 @@ auto normal_forms(Bytes values, Offsets offsets, const TextOptions &options) {
     return std::pair(give(std::move(all)), give(std::move(ends)));
 }
 
+auto recognised_pairs(Bytes values, Offsets offsets, In<int64_t> a, In<int64_t> b, int64_t floor) {
+    check_offsets(values, offsets);
+    std::vector<int64_t> found, pieces;
+    {
+        nb::gil_scoped_release release;
+        neardup::Recogniser recogniser;
+        const int64_t *o = offsets.data();
+        const auto size = [&](int64_t text) { return static_cast<size_t>(o[text + 1] - o[text]); };
+        for (size_t i = 0; i < a.shape(0); ++i) {
+            const int64_t x = a.data()[i], y = b.data()[i];
+            const auto pair = recogniser.compare(values.data() + o[x], size(x), values.data() + o[y], size(y), floor);
+            found.push_back(pair.found);
+            pieces.push_back(pair.pieces);
+        }
+    }
+    return std::pair(give(std::move(found)), give(std::move(pieces)));
+}
+
 auto sentences(Bytes values, Offsets offsets) {
     check_offsets(values, offsets);
     std::vector<int64_t> sentence_ends{0}, ends{0};
@@ -216,6 +235,8 @@ void bind_text(nb::module_ &m) {
           "The distinct words of all texts in order of first appearance: (bytes, word_offsets, hashes).");
     m.def("normal_forms", &normal_forms, "values"_a, "offsets"_a, "options"_a,
           "The words of each text joined by one space: (values, offsets).");
+    m.def("recognised_pairs", &recognised_pairs, "values"_a, "offsets"_a, "a"_a, "b"_a, "floor"_a,
+          "Pairs of normal forms: how many pieces of the smaller are found, and of how many: (found, pieces).");
     m.def("sentences", &sentences, "values"_a, "offsets"_a,
           "Where the sentences of all texts end, counted in bytes from the first: (sentence_offsets, doc_offsets).");
     m.def("hash_words", &hash_words, "values"_a, "offsets"_a, "The hash of each given word, as it is.");

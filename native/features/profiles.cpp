@@ -52,6 +52,20 @@ FamilySizes sized(Entries entries) {
 
 }  // namespace
 
+void profile_rows(const std::vector<FeatureSets> &families, size_t documents, uint64_t *out, std::vector<int64_t> &ends) {
+    const uint64_t *const begin = out;
+    for (size_t d = 0; d < documents; ++d) {
+        for (const FeatureSets &family : families) *out++ = static_cast<uint64_t>(family.size(d));
+        for (const FeatureSets &family : families) {
+            const uint32_t *const features = family.values + family.offsets[d];
+            const int64_t size = family.size(d);
+            for (int64_t i = 0; i < size; ++i) out[i] = uint64_t{features[i]} << 32;
+            out += size;
+        }
+        ends.push_back(out - begin);
+    }
+}
+
 void compare_profiles(const uint64_t *values, const int64_t *offsets, size_t families, size_t summed, const int64_t *a,
                       const int64_t *b, size_t pairs, FamilySums *out) {
     std::vector<Match> room;

@@ -8,6 +8,7 @@
 #include "features/shingles.hpp"
 #include "hash.hpp"
 #include "simd.hpp"
+#include "text/ascii.hpp"
 #include "text/utf8.hpp"
 
 namespace neardup {
@@ -82,9 +83,11 @@ Qgrams::Qgrams(TextOptions options, uint32_t q, uint32_t every)
     : normaliser_(without_punctuation(options), false),
       q_(q),
       every_(every),
-      characters_(q + kPiece) {
-    for (uint32_t c = 0; c < 128; ++c) {
-        white_[c] = is_white(c);
+      inverse_(~uint64_t{0} / every + 1),
+      characters_(q + kPiece),
+      bytes_(kPiece + kAsciiBlock) {
+    for (uint8_t c = 0; c < 128; ++c) {
+        if (!is_white(c)) visible_.keep(c);
         ascii_[c] = character_hash(c);
     }
 }
@@ -96,18 +99,22 @@ const uint8_t *Qgrams::read(const uint8_t *p, const uint8_t *end) {
               characters_.begin() + static_cast<ptrdiff_t>(held_), characters_.begin());
     uint64_t *next = characters_.data() + carried, *const full = next + kPiece;
     while (p < end && next < full) {
-        if (*p < 0x80) {
-            const uint8_t c = *p++;
-            const bool stays = !white_[c];
-            *next = ascii_[c];
-            next += stays;
-            continue;
+        const Copied copied = copy_kept(p, static_cast<size_t>(std::min(end - p, full - next)), bytes_.data(), visible_, {0, 0});
+        for (size_t i = 0; i < copied.made; ++i) next[i] = ascii_[bytes_[i]];
+        p += copied.taken;
+        next += copied.made;
+        // Single ASCII characters among others, and at the end, are read here.
+        for (const uint8_t *const some = p + kAsciiBlock; p < end && p < some && next < full;) {
+            if (*p < 0x80) {
+                *next = ascii_[*p];
+                next += visible_.keeps(*p++);
+                continue;
+            }
+            const Decoded c = decode_valid(p);
+            *next = character_hash(c.cp);
+            next += !is_white(c.cp);
+            p += c.size;
         }
-        const Decoded c = decode_valid(p);
-        const bool stays = !is_white(c.cp);
-        *next = character_hash(c.cp);
-        next += stays;
-        p += c.size;
     }
     held_ = static_cast<size_t>(next - characters_.data());
     return p;
@@ -118,18 +125,23 @@ void Qgrams::add_features() {
     shingle_hashes(characters_.data(), held_, q_, hashes_);
     const size_t before = features_.size();
     features_.resize(before + hashes_.size());
-    upper_halves(hashes_.data(), hashes_.size(), features_.data() + before);
-    if (every_ > 1) sample(before);
+    uint32_t *const out = features_.data() + before;
+    if (every_ > 1)
+        features_.resize(before + sampled(out));
+    else
+        upper_halves(hashes_.data(), hashes_.size(), out);
 }
 
-void Qgrams::sample(size_t begin) {
-    size_t kept = begin;
-    for (size_t i = begin; i < features_.size(); ++i) {
-        const uint32_t feature = features_[i];
-        features_[kept] = feature;
-        kept += (feature >> 8) % every_ == 0;
+// Writes the features that are taken, and returns how many they are. n is a multiple of d if and only if n·⌈2⁶⁴/d⌉,
+// modulo 2⁶⁴, is less than ⌈2⁶⁴/d⌉ (Lemire, Kaser & Kurz 2019, for 32-bit numbers).
+size_t Qgrams::sampled(uint32_t *out) const {
+    size_t kept = 0;
+    for (const uint64_t hash : hashes_) {
+        const auto feature = static_cast<uint32_t>(hash >> 32);
+        out[kept] = feature;
+        kept += uint64_t{feature >> 8} * inverse_ < inverse_;
     }
-    features_.resize(kept);
+    return kept;
 }
 
 size_t Qgrams::append(const uint8_t *text, size_t size, size_t least, std::vector<uint32_t> &out) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "text/ascii.hpp"
 #include "text/normaliser.hpp"
 
 namespace neardup {
@@ -33,13 +34,15 @@ class Qgrams {
     const uint8_t *read(const uint8_t *p, const uint8_t *end);
     size_t carried_over() const { return std::min<size_t>(held_, q_ - 1); }
     void add_features();
-    void sample(size_t begin);
+    size_t sampled(uint32_t *out) const;
 
     Normaliser normaliser_;
     uint32_t q_, every_;
-    bool white_[128];
+    uint64_t inverse_;  // of `every`
+    KeptBytes visible_;
     uint64_t ascii_[128];  // hashes of characters
     std::vector<uint64_t> characters_, hashes_;  // hashes of the characters and q-grams of one piece
+    std::vector<uint8_t> bytes_;  // visible ASCII characters that are read together
     size_t held_ = 0;                            // characters of the piece
     std::vector<uint32_t> features_, scratch_;
 };

@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "features/qgrams.hpp"
 #include "hash.hpp"
 #include "simd.hpp"
 
@@ -102,10 +103,8 @@ void feature_set(const std::vector<uint64_t> &hashes, std::vector<uint32_t> &out
         begin += std::exchange(count, begin);
     }
     for (uint64_t hash : hashes) out[counts[hash >> shift]++] = static_cast<uint32_t>(hash >> 32);
-    if (most <= kCrowded)
-        insertion_sort(out);
-    else
-        std::sort(out.begin(), out.end());
+    if (most > kCrowded) return sort_distinct(out, counts);
+    insertion_sort(out);
     out.erase(std::unique(out.begin(), out.end()), out.end());
 }
 

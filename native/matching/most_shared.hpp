@@ -25,6 +25,11 @@ class MostShared {
         if (shared == 0) met_.push_back(other);
         shared += idf << 32 | 1;
     }
+    // One that was not added before, and with whom so many groups are shared.
+    void meet(int64_t other, int32_t groups) {
+        shared_[static_cast<size_t>(other)] = groups;
+        met_.push_back(other);
+    }
     // Of a group of so many of all documents, in bits.
     static int64_t idf(size_t members, size_t documents) {
         const auto all = static_cast<int64_t>(std::bit_width(documents)), here = static_cast<int64_t>(std::bit_width(members));

@@ -8,21 +8,24 @@ namespace {
 
 constexpr int64_t kAhead = 12;  // groups
 
-// The groups of each document from `first` to `last`, with its flag in the lowest bit: those of document d are
-// begins[d - first] .. begins[d - first + 1] in `of`.
-void groups_of(const int64_t *members, const uint8_t *looks, const int64_t *offsets, size_t groups, size_t first,
-               size_t last, std::vector<int64_t> &begins, std::vector<uint64_t> &of) {
+// What `value(g, i)` gives for each member i of group g that is a document from `first` to `last`, by document: that of
+// document d is begins[d - first] .. begins[d - first + 1] in `of`. 0 is left out.
+template <typename Value>
+void by_document(const int64_t *members, const int64_t *offsets, size_t groups, size_t first, size_t last, Value value,
+                 std::vector<int64_t> &begins, std::vector<uint64_t> &of) {
     const size_t count = last - first;
     begins.assign(count + 1, 0);
-    const auto place = [&](int64_t i) { return static_cast<size_t>(members[i]) - first; };  // large for those before
-    for (int64_t i = 0; i < offsets[groups]; ++i)
-        if (place(i) < count) ++begins[place(i) + 1];
+    const auto each = [&](auto &&use) {
+        for (size_t g = 0; g < groups; ++g)
+            for (int64_t i = offsets[g]; i < offsets[g + 1]; ++i)
+                if (const size_t at = static_cast<size_t>(members[i]) - first; at < count)  // large for those before
+                    if (const uint64_t found = value(g, i)) use(at, found);
+    };
+    each([&](size_t at, uint64_t) { ++begins[at + 1]; });
     for (size_t d = 0; d < count; ++d) begins[d + 1] += begins[d];
     of.resize(static_cast<size_t>(begins[count]));
     std::vector<int64_t> next(begins.begin(), begins.end() - 1);
-    for (size_t g = 0; g < groups; ++g)
-        for (int64_t i = offsets[g]; i < offsets[g + 1]; ++i)
-            if (place(i) < count) of[static_cast<size_t>(next[place(i)]++)] = uint64_t{g} << 1 | (looks[i] != 0);
+    each([&](size_t at, uint64_t found) { of[static_cast<size_t>(next[at]++)] = found; });
 }
 
 }  // namespace
@@ -30,27 +33,45 @@ void groups_of(const int64_t *members, const uint8_t *looks, const int64_t *offs
 void sharing_pairs(const int64_t *members, const uint8_t *looks, const int64_t *offsets, size_t groups, size_t documents, int32_t least,
                    size_t most, size_t first, size_t last, SharingPairs &out) {
     std::vector<int64_t> begins;
-    std::vector<uint64_t> of;
-    groups_of(members, looks, offsets, groups, first, last, begins, of);
+    std::vector<uint64_t> of;  // where a group begins << 2 | whether the document looks << 1 | 1
+    // The first of a group has nobody before it.
+    const auto seat = [&](size_t g, int64_t i) {
+        if (members[offsets[g]] == members[i]) return uint64_t{0};
+        return static_cast<uint64_t>(offsets[g]) << 2 | static_cast<uint64_t>(looks[i] != 0) << 1 | 1;
+    };
+    by_document(members, offsets, groups, first, last, seat, begins, of);
     MostShared shared(documents);
+    // Whom a document has met last << 32 | how many groups they share: nothing is cleared between documents, and hardly any
+    // of the others that one meets are listed.
+    std::vector<uint64_t> counts(documents);
+    std::vector<int64_t> reached;
+    const auto enough = static_cast<uint32_t>(std::max(least, 1));
     // The groups of a document lie anywhere, and nearly all of the time is spent on waiting for them.
-    const auto ahead = [&](int64_t i) { return offsets + (of[std::min(static_cast<size_t>(i), of.size() - 1)] >> 1); };
+    const auto ahead = [&](int64_t i) { return of[std::min(static_cast<size_t>(i), of.size() - 1)]; };
     for (size_t d = first; d < last; ++d) {
+        const auto document = static_cast<int64_t>(d);
+        const uint64_t none = (uint64_t{d} + 1) << 32;
+        const auto add = [&](int64_t other) {
+            uint64_t &count = counts[static_cast<size_t>(other)];
+            count = std::max(count, none) + 1;
+            if (static_cast<uint32_t>(count) == enough) reached.push_back(other);
+        };
         for (int64_t i = begins[d - first]; i < begins[d - first + 1]; ++i) {
-            fetch(ahead(i + 2 * kAhead), sizeof *offsets);
-            fetch(members + *ahead(i + kAhead), sizeof *members);
-            fetch(looks + *ahead(i + kAhead), sizeof *looks);
-            const size_t g = of[static_cast<size_t>(i)] >> 1;
-            const bool looking = of[static_cast<size_t>(i)] & 1;
-            for (int64_t k = offsets[g]; k < offsets[g + 1] && static_cast<size_t>(members[k]) < d; ++k)
-                if (looking || looks[k]) shared.add(members[k]);
+            fetch(members + (ahead(i + kAhead) >> 2), sizeof *members);
+            const uint64_t group = of[static_cast<size_t>(i)];
+            const bool looking = group >> 1 & 1;
+            // It ends at the latest at the document itself.
+            for (uint64_t k = group >> 2; members[k] < document; ++k)
+                if (looking || looks[k]) add(members[k]);
         }
+        for (const int64_t other : reached) shared.meet(other, static_cast<int32_t>(counts[static_cast<size_t>(other)]));
+        reached.clear();
         const bool capped = shared.take(least, most, [&](int64_t other, int32_t count) {
             out.a.push_back(other);
-            out.b.push_back(static_cast<int64_t>(d));
+            out.b.push_back(document);
             out.shared.push_back(count);
         });
-        if (capped) out.capped.push_back(static_cast<int64_t>(d));
+        if (capped) out.capped.push_back(document);
     }
 }
 
@@ -63,7 +84,9 @@ bool larger_pairs(const int64_t *members, const uint8_t *looks, const int64_t *o
     if (counted > most_counted) return false;
     std::vector<int64_t> begins, after(offsets, offsets + groups);  // after[g]: the first member not yet passed
     std::vector<uint64_t> of;
-    groups_of(members, looks, offsets, groups, 0, documents, begins, of);
+    // The group << 2 | whether the document looks with it << 1 | 1.
+    const auto group_of = [&](size_t g, int64_t i) { return uint64_t{g} << 2 | static_cast<uint64_t>(looks[i] != 0) << 1 | 1; };
+    by_document(members, offsets, groups, 0, documents, group_of, begins, of);
     // Narrow, so that more of both stays in cache: nearly all of the time is spent on adding.
     const std::vector<uint32_t> narrow(members, members + offsets[groups]);
     std::vector<uint32_t> shared(documents);
@@ -71,7 +94,7 @@ bool larger_pairs(const int64_t *members, const uint8_t *looks, const int64_t *o
         size_t added = 0;
         const auto each_list = [&](auto &&use) {
             for (int64_t i = begins[d]; i < begins[d + 1]; ++i)
-                if (const size_t g = of[static_cast<size_t>(i)] >> 1; of[static_cast<size_t>(i)] & 1)
+                if (const size_t g = of[static_cast<size_t>(i)] >> 2; of[static_cast<size_t>(i)] & 2)
                     use(narrow.data() + after[g], narrow.data() + offsets[g + 1]);
         };
         const auto take = [&](size_t other) {
@@ -81,7 +104,7 @@ bool larger_pairs(const int64_t *members, const uint8_t *looks, const int64_t *o
             }
             shared[other] = 0;
         };
-        for (int64_t i = begins[d]; i < begins[d + 1]; ++i) ++after[of[static_cast<size_t>(i)] >> 1];
+        for (int64_t i = begins[d]; i < begins[d + 1]; ++i) ++after[of[static_cast<size_t>(i)] >> 2];
         each_list([&](const uint32_t *member, const uint32_t *end) {
             added += static_cast<size_t>(end - member);
             for (; member < end; ++member) ++shared[*member];

@@ -165,8 +165,12 @@ def unique_words(
 def normal_forms(
     values: Bytes, offsets: Offsets, options: TextOptions
 ) -> tuple[Bytes, Offsets]: ...
+def recognised_pairs(
+    values: Bytes, offsets: Offsets, a: NDArray[np.int64], b: NDArray[np.int64], floor: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 def hash_words(bytes: Bytes, word_offsets: Offsets) -> Hashes: ...
 def bytes_digests(values: Bytes, offsets: Offsets, seed: int) -> Hashes: ...
+def byte_kinds(values: Bytes, offsets: Offsets, kinds: Bytes) -> NDArray[np.int64]: ...
 def equal_pairs(
     values: Bytes, offsets: Offsets, a: NDArray[np.int64], b: NDArray[np.int64]
 ) -> Bytes: ...
@@ -227,6 +231,7 @@ def shared_by_rarity(
 def sizes_by_rarity(
     values: Hashes, offsets: Offsets
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
+def profile_rows(sets: list[tuple[Features, Offsets]]) -> tuple[Hashes, Offsets]: ...
 def compare_profiles(
     values: Hashes,
     offsets: Offsets,
@@ -275,6 +280,34 @@ def gram_keys(
 def compare_grams(
     values: Hashes, offsets: Offsets, a: NDArray[np.int64], b: NDArray[np.int64]
 ) -> NDArray[np.int64]: ...
+def profile_keys(
+    grams: Features,
+    offsets: Offsets,
+    low: Bytes,
+    high: Hashes,
+    classes: NDArray[np.int64],
+    multipliers: NDArray[np.uint32],
+    bands: int,
+    rows: int,
+    shared: int,
+) -> tuple[Hashes, Offsets]: ...
+def weigh_profiles(
+    values: Hashes,
+    offsets: Offsets,
+    tables: list[tuple[Bytes, Hashes, NDArray[np.uint32]]],
+    noisy: int,
+    fewest: int,
+    share: float,
+    grams: int,
+    classes: NDArray[np.int64],
+    multipliers: NDArray[np.uint32],
+    bands: int,
+    rows: int,
+    shared: int,
+) -> tuple[Hashes, Offsets]: ...
+def rare_grams(
+    values: Hashes, offsets: Offsets, families: int, grams: int, least: int, every: int
+) -> tuple[Hashes, Offsets, NDArray[np.int64], NDArray[np.int64]]: ...
 def qgram_form(value: Bytes, text: TextOptions) -> bytes: ...
 def spot_sets(
     words: Hashes, offsets: Offsets, antecedents: Hashes, distance: int, chain: int

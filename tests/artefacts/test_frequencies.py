@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.artefacts import frequencies, slot_counts
+from neardup.artefacts import frequencies
 from neardup.artefacts.frequencies import (
+    MOST_COUNT,
     Frequencies,
     FrequencyCounter,
     Grams,
+    SlotCounts,
     load_frequencies,
 )
-from neardup.artefacts.slot_counts import MOST_COUNT, SlotCounts
 from neardup.errors import InputError
 from neardup.testing import batch
 from neardup.text.text_options import Text
@@ -95,7 +96,7 @@ def test_another_format_is_refused_in_a_sentence(
 def test_counts_that_are_laid_aside_are_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slot_counts, "_LARGE", 1 << 10)
+    monkeypatch.setattr(frequencies, "_LARGE", 1 << 10)
     counts = np.random.default_rng(2).integers(0, 400, 1 << 12).astype(np.uint16)
     table = Frequencies(SlotCounts.of(counts), 500, Grams(5), Text())
     digest = Frequencies(SlotCounts.of(counts), 500, Grams(5), Text()).digest

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup import _native
 from neardup.artefacts.outline import (
     STATISTICS,
     Outline,
@@ -52,6 +53,17 @@ def expected(text: str) -> list[float] | None:
     variety = math.log(len(set(found))) / math.log(len(found))
     shares = [digits / len(visible), marks / len(visible)]
     return [len(found), (letters + digits) / len(found), variety, *shares]
+
+
+@pytest.mark.parametrize("size", [0, 1, 65_535, 65_536, 200_001])
+def test_bytes_are_counted_by_their_kind(size: int) -> None:
+    draw = np.random.default_rng(size)
+    kinds, texts = draw.integers(0, 5, 256).astype(np.uint8), draw.integers(0, 256, (2, size))
+    one = np.full(size, draw.integers(0, 256))
+    values = np.concatenate([*texts, one]).astype(np.uint8)
+    found = _native.byte_kinds(values, np.arange(4) * size, kinds).reshape(3, 4)
+    for row, text in zip(found, [*texts, one], strict=True):
+        assert row.tolist() == np.bincount(kinds[text], minlength=5)[1:].tolist()
 
 
 TEXTS = st.lists(st.lists(st.sampled_from(PIECES), max_size=60).map(" ".join), max_size=4)

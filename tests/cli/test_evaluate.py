@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 import neardup as nd
 from evaluation.collections import grouped
 from neardup.cli import main
-from neardup.evaluation.evaluation_report import Section
+from neardup.evaluation.sections import Section
 from neardup.report.html_page import Table
 
 
@@ -258,7 +258,7 @@ def test_planting_is_told_what_was_asked(
         return Found()
 
     module = SimpleNamespace(evaluate=planted)
-    monkeypatch.setitem(sys.modules, "neardup.evaluation.planted_experiment", module)
+    monkeypatch.setitem(sys.modules, "neardup.evaluation.planted_measures", module)
     done = evaluated(
         docs, "--plant", "--method", "qgrams q=5", "--edit", "ocr=0.1", "--sample", 7, "--limit", 9,
         "--thresholds", ".5,.6", "-o", tmp_path / "out",

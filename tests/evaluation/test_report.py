@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from neardup.evaluation.evaluation_report import Section, write_report
+from neardup.evaluation.sections import Section, write_report
 from neardup.report.figures import (
     Axis,
     BarSeries,

@@ -37,7 +37,7 @@ from zlib import crc32
 import neardup as nd
 from neardup.documents.collection import collect
 from neardup.errors import NeardupError
-from neardup.runs.checksums import write_checksums
+from neardup.runs.checksums import digests_of, write_checksums
 
 MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else None  # no disk needs to be slow
 FOLDER = Path(tempfile.mkdtemp(prefix="neardup-fuzz-", dir=MEMORY))
@@ -105,7 +105,9 @@ def run_folder(data: bytes) -> None:
     (copy / name).write_bytes(edited((copy / name).read_bytes(), data[1:]))
     if name != "checksums.sha256":
         listed = [n for n in names if n not in ("checksums.sha256", "run.json")]
-        write_checksums(copy, listed, {"run.json": (copy / "run.json").read_bytes()})
+        write_checksums(
+            copy, digests_of(copy, listed), {"run.json": (copy / "run.json").read_bytes()}
+        )
     try:
         result = nd.Result.load(copy)
         result.weakest(3)

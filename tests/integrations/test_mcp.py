@@ -1,4 +1,8 @@
-"""The tools for agents, called by the client of the official library."""
+"""The tools for agents, called by the client of the official library.
+
+It is imported where it is called: it costs a second, and every process of the tests reads this
+file.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,10 @@ from typing import Any
 
 import anyio
 import pytest
-from mcp import Client, StdioServerParameters
 
 import neardup as nd
 from apart import apart
 from neardup.engines.index.store import open_store
-from neardup.integrations.mcp import READING, WRITING, server
 
 STORY = (
     "The harbour of the old town was closed on Monday after a crane fell into the water. "
@@ -43,11 +45,19 @@ def folder(tmp_path: Path) -> Path:
 def answers(target: Any, *calls: Call) -> list[dict[str, Any]]:
     """The answers to several calls; a refusal is ``{"refused": sentence}``."""
 
+    from mcp import Client
+
     async def ask() -> list[dict[str, Any]]:
         async with Client(target) as client:
             return [_read(await client.call_tool(name, given)) for name, given in calls]
 
     return apart(anyio.run, ask)
+
+
+def server(folders: list[Path], **settings: Any) -> Any:
+    from neardup.integrations import mcp
+
+    return mcp.server(folders, **settings)
 
 
 def _read(result: Any) -> dict[str, Any]:
@@ -56,6 +66,8 @@ def _read(result: Any) -> dict[str, Any]:
 
 
 def names(target: Any) -> list[str]:
+    from mcp import Client
+
     async def ask() -> list[str]:
         async with Client(target) as client:
             return [tool.name for tool in (await client.list_tools()).tools]
@@ -64,6 +76,8 @@ def names(target: Any) -> list[str]:
 
 
 def test_the_command_serves_every_tool_over_stdio(folder: Path) -> None:
+    from mcp import StdioServerParameters
+
     run = nd.dedup(str(folder / "news.jsonl")).save(folder / "run")
     with nd.Index.open(folder / "index.db", texts=True) as index:
         index.add({"id": "a", "text": STORY})
@@ -132,6 +146,8 @@ def test_a_link_in_a_folder_is_rejected(folder: Path) -> None:
 
 
 def test_it_writes_only_if_asked(folder: Path) -> None:
+    from neardup.integrations.mcp import READING, WRITING
+
     assert names(server([folder])) == [*READING]
     writing = server([folder], write=True)
     assert names(writing) == [*READING, *WRITING]

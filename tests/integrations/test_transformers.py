@@ -1,22 +1,24 @@
-"""LangChain and LlamaIndex: documents through their own classes."""
+"""LangChain and LlamaIndex: documents through their own classes.
+
+They are imported where they are used: they cost two seconds, and every process of the tests reads
+this file.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from langchain_core.documents import Document
-from langchain_core.runnables import RunnableLambda
-from llama_index.core import Document as LlamaDocument
-from llama_index.core.ingestion import IngestionPipeline
-from llama_index.core.node_parser import SentenceSplitter
 
 import neardup as nd
 from apart import apart
-from neardup.integrations.langchain import NeardupTransformer
-from neardup.integrations.llamaindex import NeardupTransformation
+
+if TYPE_CHECKING:
+    from langchain_core.documents import Document
+    from llama_index.core import Document as LlamaDocument
 
 STORY = (
     "The harbour of the old town was closed on Monday after a crane fell into the water. "
@@ -32,16 +34,22 @@ TEXTS = [STORY, OTHER, COPY, ""]
 
 
 def documents(*ids: str | None) -> list[Document]:
+    from langchain_core.documents import Document
+
     given = ids or (None,) * len(TEXTS)
     pairs = zip(TEXTS, given, strict=True)
     return [Document(text, id=id, metadata={"page": 1}) for text, id in pairs]
 
 
 def nodes() -> list[LlamaDocument]:
+    from llama_index.core import Document as LlamaDocument
+
     return [LlamaDocument(text=text, id_=name) for text, name in zip(TEXTS, "abcd", strict=True)]
 
 
 def test_langchain_drops_and_marks() -> None:
+    from neardup.integrations.langchain import NeardupTransformer
+
     given = documents("a", "b", "c", None)
     assert NeardupTransformer().transform_documents(given) == [given[0], given[1], given[3]]
     marked = NeardupTransformer("mark").transform_documents(given)
@@ -53,6 +61,10 @@ def test_langchain_drops_and_marks() -> None:
 
 
 def test_langchain_takes_settings_chains_and_no_document() -> None:
+    from langchain_core.runnables import RunnableLambda
+
+    from neardup.integrations.langchain import NeardupTransformer
+
     strict = NeardupTransformer(method="exact")
     assert len(strict.transform_documents(documents())) == len(TEXTS)
     assert strict.transform_documents([]) == []
@@ -63,6 +75,10 @@ def test_langchain_takes_settings_chains_and_no_document() -> None:
 
 
 def test_langchain_remembers_with_an_index(tmp_path: Path) -> None:
+    from langchain_core.documents import Document
+
+    from neardup.integrations.langchain import NeardupTransformer
+
     with nd.Index.open(tmp_path / "seen.db") as index:
         transformer = NeardupTransformer(index=index)
         assert len(transformer.transform_documents(documents())) == 3
@@ -77,6 +93,11 @@ def test_langchain_remembers_with_an_index(tmp_path: Path) -> None:
 
 
 def test_llamaindex_in_a_pipeline() -> None:
+    from llama_index.core.ingestion import IngestionPipeline
+    from llama_index.core.node_parser import SentenceSplitter
+
+    from neardup.integrations.llamaindex import NeardupTransformation
+
     steps: list[Any] = [NeardupTransformation(), SentenceSplitter(chunk_size=200, chunk_overlap=0)]
     found = IngestionPipeline(transformations=steps).run(documents=nodes())
     assert {node.ref_doc_id for node in found} >= {"a", "b"}
@@ -89,13 +110,21 @@ def test_llamaindex_in_a_pipeline() -> None:
 
 
 def test_llamaindex_remembers_with_an_index() -> None:
+    from llama_index.core import Document as LlamaDocument
+
+    from neardup.integrations.llamaindex import NeardupTransformation
+
     with nd.Index.open("memory:") as index:
         step = NeardupTransformation(index=index)
         assert [node.node_id for node in step(nodes())] == ["a", "b", "d"]
         assert list(step([LlamaDocument(text=COPY, id_="new")])) == []
 
 
-@pytest.mark.parametrize("make", [NeardupTransformer, NeardupTransformation])
-def test_an_action_that_does_not_exist(make: Any) -> None:
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [("langchain", "NeardupTransformer"), ("llamaindex", "NeardupTransformation")],
+)
+def test_an_action_that_does_not_exist(module: str, name: str) -> None:
+    make = getattr(import_module(f"neardup.integrations.{module}"), name)
     with pytest.raises(nd.NeardupError, match="'eat'"):
         make(action="eat")

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from conftest import DATA
-from neardup.labels.guidelines import GUIDELINES, guideline_of
+from neardup.labels.samples import GUIDELINES, guideline_of
 
 # What each paper prints, in its own words; the lecture has Henzinger's.
 PRINTED = {

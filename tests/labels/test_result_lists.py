@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 import neardup as nd
 from labels.test_sampling import collection
 from neardup.errors import InputError
-from neardup.labels.agreement import verdicts
+from neardup.labels.agreement import disputed_lists, list_agreements, run_agreement, verdicts
 from neardup.labels.label_store import Labels, LabelStore
 from neardup.labels.result_lists import Listed, ResultList, add_lists, load_lists, read_lists
-from neardup.labels.set_agreement import disputed_lists, list_agreements, run_agreement
 
 
 def made(name: str, count: int) -> ResultList:

@@ -22,9 +22,8 @@ from evaluation.training.labelled import collection
 from neardup import api as nd
 from neardup.artefacts.artefact import Artefacts, resolved
 from neardup.artefacts.discriminants import Linear
-from neardup.artefacts.frequencies import Frequencies, Grams
+from neardup.artefacts.frequencies import Frequencies, Grams, SlotCounts
 from neardup.artefacts.model import Model
-from neardup.artefacts.slot_counts import SlotCounts
 from neardup.cli.summary import lines
 from neardup.documents import collect
 from neardup.errors import SettingsError
@@ -33,16 +32,18 @@ from neardup.evaluation.training.training_data import Source, material_of
 from neardup.features import similarity
 from neardup.methods import profiles
 from neardup.methods.base import Prepared
-from neardup.methods.learned import QUOTING, Learned
+from neardup.methods.learned import LOW_GRAMS, QUOTING, Learned
+from neardup.methods.minhash import band_keys
 from neardup.methods.rareshingles import COMMON, LONE, RARE
 from neardup.methods.registry import read_method, write_method
 from neardup.planting.plant import planted
 from neardup.progress import Silent
 from neardup.schema import Ragged, offsets_of
-from neardup.testing import batch
+from neardup.testing import HOSTILE, batch
 from neardup.text.text_options import Text
 from planting.test_plant import documents
 from quality.extraction import rows
+from reference import learned as twin
 from repeats import examples
 
 MEASURES = ("chars8_known", "words3_jaccard")
@@ -337,6 +338,96 @@ def test_the_miss_rate_is_at_most_the_stated_one(share: float) -> None:
     )
     assert missed <= stated + 3 * (stated / trials) ** 0.5
     assert share != profiles.LEAST_SHARE or stated == pytest.approx(Learned.miss_rate)
+
+
+def table_of(counts: Sequence[int], documents: int = 2000) -> Frequencies:
+    slots = SlotCounts.of(np.array(counts, np.uint16))
+    return Frequencies(slots, documents, Grams(8, "characters", 4), Text())
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 900), st.sampled_from([1, 3, 30, 300]))
+@examples(20)
+def test_keys_are_those_of_the_twin(seed: int, size: int, most: int) -> None:
+    draw = np.random.default_rng(seed)
+    table = table_of(draw.integers(0, most, 1 << 12).tolist())
+    sets = [np.unique(draw.integers(0, 1 << 32, n, np.uint32)) for n in (size, 2, 0)]
+    keys, probes = profiles.keys_of(ragged(sets, np.uint32), table)
+    bands, _ = band_keys(ragged(sets, np.uint32), profiles.BANDS)
+    for row, grams in enumerate(sets):
+        counts = dict(zip(grams.tolist(), table.counts_of(grams).tolist(), strict=True))
+        assert keys[row].tolist() == twin.keys(counts, bands[row].tolist())
+    assert probes.tolist() == keys.lengths.tolist()
+
+
+def copied(count: int) -> list[str]:
+    """Short documents of few words, some with many words of their own, and some copies."""
+    draw = random.Random(5)
+    words = ["".join(draw.choices("aeioulmnrst", k=6)) for _ in range(300)]
+    texts = []
+    for i in range(count):
+        own = [f"{draw.getrandbits(60):x}" for _ in range(draw.choice([0, 0, 8]))]
+        text = " ".join([*draw.choices(words, k=40), *own])
+        texts.append(draw.choice(texts) if i % 9 == 8 else text)
+    return [*texts, "too short", "", *HOSTILE[:4]]
+
+
+@pytest.mark.parametrize("count", [60, 1100])  # noise is marked in a collection of 1,000
+def test_documents_that_are_weighed_last_are_as_others(count: int) -> None:
+    method, texts = Learned(), copied(count)
+    artefacts = resolved(method.needs, batch(texts))
+    once = method.prepare(batch(texts), artefacts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Learned, "weighs_last", False)
+        twice = Learned().prepare(batch(texts), artefacts)
+    words = similarity.section(once.evidence, method.families, "words1").values & np.uint64(3)
+    assert (words == twin.NOISE).any() == (count > 1000)
+    assert once.too_short.any()
+    for field in ("keys", "evidence"):
+        one, other = getattr(once, field), getattr(twice, field)
+        assert one.values.tolist() == other.values.tolist()
+        assert one.offsets.tolist() == other.offsets.tolist()
+    for field in ("probes", "digests", "text_digests", "normal_digests", "flags"):
+        assert (getattr(once, field) == getattr(twice, field)).all()
+
+
+def test_keys_of_a_closed_collection_lack_what_nobody_shares() -> None:
+    method, texts = Learned(), copied(60)
+    artefacts = resolved(method.needs, batch(texts))
+    read = method.read_unweighed(batch(texts))
+    whole = method.prepare(batch(texts), artefacts)
+    closed = method.weigh(read.prepared, artefacts, closed=True)
+    numbers, counts = np.unique(whole.keys.values, return_counts=True)
+    shared = numbers[counts > 1]
+    assert len(closed.keys.values) < len(whole.keys.values)
+    for row in range(len(texts)):
+        assert set(closed.keys[row].tolist()) <= set(whole.keys[row].tolist())
+        assert (np.isin(shared, whole.keys[row]) == np.isin(shared, closed.keys[row])).all()
+
+
+def test_what_is_counted_while_reading_is_what_is_counted_before() -> None:
+    method, texts = Learned(), copied(60)
+    counted = method.read_unweighed(batch(texts)).counted
+    for need in method.needs:
+        counter = need.counter()
+        counter.add(counted[need.name])
+        assert counter.finish().digest == resolved([need], batch(texts))[need.name].digest
+
+
+@pytest.mark.parametrize("every", [1, 3])
+def test_rare_grams_and_noise_are_those_of_the_twin(every: int) -> None:
+    method, texts = Learned(), copied(1100)
+    evidence = signed(method, texts)[0].evidence
+    grams = similarity.section(evidence, method.families, "chars8")
+    words = similarity.section(evidence, method.families, "words1")
+    found = method.rare_entries(evidence, every)
+    for row in range(len(texts)):
+        own = grams[row].tolist()
+        assert found.entries[row].tolist() == twin.rare(own, LOW_GRAMS, every)
+        assert found.weights[row] == 4 * twin.known(own)
+        plain = [entry & ~1 if entry % 4 == twin.NOISE else entry for entry in words[row].tolist()]
+        assert words[row].tolist() == twin.marked(plain)
+    long = grams.lengths >= LOW_GRAMS
+    assert found.may.tolist() == long.tolist() == method.may_be_exceptions(evidence).tolist()
 
 
 def press(data: Path, count: int) -> list[dict[str, str]]:

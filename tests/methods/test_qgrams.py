@@ -72,9 +72,13 @@ def test_sets_equal_the_twin(text: str, q: int, fold: bool) -> None:
 
 
 @pytest.mark.parametrize("size", [8190, 8192, 8195, 20_000])
-@pytest.mark.parametrize("every", [1, 3])
-def test_long_texts_are_read_in_pieces(size: int, every: int) -> None:
-    text = "".join(chr(ord("a") + i * i * i // 7 % 23) for i in range(size))
+@pytest.mark.parametrize("every", [1, 3, 4])
+@pytest.mark.parametrize("foreign", [0, 5, 90])  # a character that is not ASCII, after so many
+def test_long_texts_are_read_in_pieces(size: int, every: int, foreign: int) -> None:
+    letters = [chr(ord("a") + i * i * i // 7 % 23) for i in range(size)]
+    if foreign:
+        letters[::foreign] = "é" * len(letters[::foreign])
+    text = "".join(letters)
     made = qgram_sets(Ragged.of_texts([text]), 5, Text(), every=every)
     features = sorted({twin.feature(gram) for gram in twin.qgrams(text, 5)})
     assert made.features[0].tolist() == [f for f in features if (f >> 8) % every == 0]

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from neardup import api as nd
 from neardup.errors import SettingsError
-from neardup.features.spots import antecedent_words, spots
-from neardup.methods.spotsigs import SpotSigs
+from neardup.methods.spotsigs import SpotSigs, antecedent_words, spots
 from neardup.testing import batch
 from neardup.text.text_options import Text
 from reference import spots as twin

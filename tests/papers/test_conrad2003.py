@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from neardup.artefacts.idf import IdfNeed
-from neardup.artefacts.idf_agreement import rank_correlation
 from neardup.engines.batch.table_pass import build_idf
+from neardup.evaluation.stability import rank_correlation
 from neardup.papers import run
 from neardup.papers.conrad2003_growth import growth, idf_tables, in_order, snapshots
 from neardup.papers.conrad2003_sets import compared_terms, halves_of

@@ -12,7 +12,7 @@ import pytest
 
 from neardup import papers
 from neardup.errors import SettingsError
-from neardup.evaluation.evaluation_report import html_page
+from neardup.evaluation.sections import html_page
 from neardup.labels.gold import Gold, from_groups
 from neardup.papers import paper, paper_pass
 from neardup.papers.experiment import Experiment, Options

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.decisions.rule import number_clusters
+from neardup.labels.agreement import SetAgreement, set_agreement
 from neardup.labels.gold import NEGATIVE, UNKNOWN
-from neardup.labels.set_agreement import SetAgreement, set_agreement
 from neardup.schema import Array
 from reference.sets import agreement, as_sets
 

@@ -21,14 +21,8 @@ from hypothesis import strategies as st
 
 from neardup import api as nd
 from neardup.documents.csv import Header
-from neardup.runs.filled_sources import (
-    csv_text,
-    filled_lines,
-    filled_record,
-    json_value,
-    replaced,
-    table_value,
-)
+from neardup.runs.filled_sources import filled_lines
+from neardup.runs.filled_values import csv_text, filled_record, json_value, replaced, table_value
 
 TEXT = " ".join(f"w{i}" for i in range(30))
 OTHER = " ".join(f"v{i}" for i in range(30))

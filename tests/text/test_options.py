@@ -11,8 +11,7 @@ import pytest
 
 from neardup import _native
 from neardup.errors import MissingExtraError, SettingsError
-from neardup.text.stopwords import LANGUAGE_CODES, STOP_WORDS
-from neardup.text.text_options import Text
+from neardup.text.text_options import LANGUAGE_CODES, STOP_WORDS, Text
 from neardup.text.words import buffers, word_map, words
 
 OPTIONS = [

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import random
+from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.text.recognition import FLOOR, Recognised, recognised
+from neardup import _native
+from neardup.schema import Ragged
+from neardup.text.recognition import FLOOR, Recognised, recognised, recognised_pairs
 from reference import recognition as reference
+from repeats import examples
 
 PROSE = (
     "The certificate of settlement or statement of the subcontractor shall be a justification to "
@@ -36,6 +41,36 @@ def test_it_is_as_the_twin_says(a: str, b: str) -> None:
     found = recognised(a, b)
     assert reference.share(a, b) == pytest.approx(found.share)
     assert found.enough == (100 * reference.share(a, b) >= FLOOR)
+
+
+@given(
+    st.lists(st.sampled_from([0.0, 0.1, 0.25, 0.33, 0.5, 1.0]), min_size=1, max_size=30),
+    st.integers(0, 10**6),
+    st.integers(-70, 70),
+)
+@examples(15)
+def test_long_texts_are_as_the_twin_says(rates: list[float], seed: int, shift: int) -> None:
+    """Pieces that are moved, misread or gone, in up to forty of them."""
+    rng = random.Random(seed)
+    parts = ["".join(rng.choices("abcdef gé日", k=rng.randint(50, 130))) for _ in rates]
+    other = [misread(part, rate, seed) for part, rate in zip(parts, rates, strict=True)]
+    before = "".join(rng.choices(LETTERS, k=max(shift, 0)))
+    one, two = "".join(parts)[max(-shift, 0) :], before + "".join(other)
+    assert reference.share(one, two) == Fraction(*recognised(one, two))
+
+
+@pytest.mark.parametrize("floor", [0, 1, 60, 70, 100])
+@pytest.mark.parametrize("level", _native.INSTRUCTIONS)
+def test_pairs_of_many_texts_are_as_each_alone(floor: int, level: str) -> None:
+    texts = [PROSE, OTHER, misread(PROSE, 0.2), f"{OTHER} {PROSE}", PROSE[:130] + OTHER, "", "a"]
+    a, b = (side.reshape(-1) for side in np.meshgrid(np.arange(7), np.arange(7)))
+    _native.use_instructions(level)
+    try:
+        found = recognised_pairs(Ragged.of_texts(texts), a, b, floor)
+    finally:
+        _native.use_instructions(_native.INSTRUCTIONS[-1])
+    alone = [recognised(texts[i], texts[j]).reaches(floor) for i, j in zip(a, b, strict=True)]
+    assert found.tolist() == alone
 
 
 @given(st.text("abc", max_size=12), st.text("abc", max_size=12))

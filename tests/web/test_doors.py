@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from neardup.web import access, guard, limits, pages, problems
+from neardup.web import access, guard, limits, pages
 from neardup.web.access import Access, Tokens, make_token
 from neardup.web.app import Login, make_app
 from neardup.web.doors import Door
@@ -70,7 +70,7 @@ def test_a_url_has_one_door(run_folder: Path) -> None:
     assert max(Counter((door.method, door.path) for door in doors).values()) == 1
 
 
-@pytest.mark.parametrize("module", [guard, access, limits, problems, pages])
+@pytest.mark.parametrize("module", [guard, access, limits, pages])
 def test_generic_code_knows_no_path_of_the_service(module: object) -> None:
     source = Path(str(module.__file__)).read_text("utf-8")  # type: ignore[attr-defined]
     assert "/v1" not in source

@@ -13,8 +13,7 @@ from neardup.web import pages as module
 from neardup.web.app import Link, make_app
 from neardup.web.doors import Door
 from neardup.web.guard import Guard
-from neardup.web.pages import Data
-from neardup.web.problems import not_found
+from neardup.web.pages import Data, not_found
 
 HOSTILE = "<script>alert(1)</script>\u202e"
 

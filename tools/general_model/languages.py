@@ -11,7 +11,7 @@ import unicodedata
 from collections import Counter
 from itertools import islice
 
-from neardup.text.stopwords import LANGUAGE_CODES, STOP_WORDS
+from neardup.text.text_options import LANGUAGE_CODES, STOP_WORDS
 from neardup.text.words import words
 
 _SCRIPTS = {

@@ -8,9 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from neardup.documents import Columns, collect
-from neardup.planting.decoys import decoys
+from neardup.planting.decoys import decoys, forms
 from neardup.planting.edits import edits_named
-from neardup.planting.forms import forms
 from neardup.planting.plant import Planted, plant
 from tools.general_model.document import Document
 

@@ -8,13 +8,21 @@ of 60 million shingles with all 2²⁷ slots. Counts end at 65,535.
 
 General tables serve a collection that has no documents yet. They cannot know that a shingle will
 stay unique, so a shingle that they do not contain counts as one that two documents have.
+
+Counts of many slots in one byte each, and the few high ones in a table of their own.
+
+Most slots of a table of frequencies are empty or have few documents, and a table of two bytes a
+slot would be the largest part of the memory of a run (``native/features/slot_counts.hpp``).
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Hashable, Iterable
+import mmap
+import sys
+import tempfile
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar
@@ -34,13 +42,102 @@ from neardup.artefacts.artefact import (
     unpacked_arrays,
     why_unreadable,
 )
-from neardup.artefacts.slot_counts import MOST_COUNT, SlotCounts
 from neardup.classes import dataclass
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.features.qgrams import features_of_samples, qgram_sets, sampled_grams
 from neardup.schema import Ragged
 from neardup.text.text_options import Text
 from neardup.text.words import word_hashes
+
+MOST_COUNT = (1 << 16) - 1
+_LOW = 255  # where a byte ends; the hash table has the rest
+_FEWEST_PLACES = 1 << 10
+_BLOCK = 1 << 22  # slots that are unpacked at a time
+_LARGE = 1 << 22  # bytes from which large pages are worth their time
+
+Counts = npt.NDArray[np.uint16]
+
+
+@dataclass(eq=False)
+class SlotCounts:
+    """``low`` has a byte for each slot, a power of two of them; ``high`` is a hash table."""
+
+    low: npt.NDArray[np.uint8]
+    high: npt.NDArray[np.uint64]
+
+    @classmethod
+    def empty(cls, slots: int) -> SlotCounts:
+        """Slots are read at random: with small pages, address translation would take as long as
+        counting does."""
+        low = np.zeros(slots, np.uint8)
+        if slots >= _LARGE and sys.platform == "linux":
+            room = mmap.mmap(-1, slots, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+            room.madvise(mmap.MADV_HUGEPAGE)
+            low = np.frombuffer(room, np.uint8)
+        return cls(low, np.zeros(_FEWEST_PLACES, np.uint64))
+
+    @classmethod
+    def of(cls, counts: Counts) -> SlotCounts:
+        slots = cls.empty(len(counts))
+        used = np.flatnonzero(counts).astype(np.uint32)
+        slots.add_counts(used, counts[used])
+        return slots
+
+    def lay_aside(self, folder: Path | None) -> None:
+        """Moves the slots into a file without a name, from which they are read when needed."""
+        if len(self.low) < _LARGE:
+            return
+        with tempfile.TemporaryFile(dir=folder, prefix="neardup-counts-") as file:
+            file.write(self.low.data)
+            file.flush()
+            self.low = np.memmap(file, np.uint8, "r")
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    def add(self, features: npt.NDArray[np.uint32]) -> None:
+        """Counts one more for the slot of each feature."""
+        self._go_on(
+            len(features),
+            lambda done: _native.count_documents(features[done:], self.low, self.high),
+        )
+
+    def add_counts(self, features: npt.NDArray[np.uint32], counts: Counts) -> None:
+        self._go_on(
+            len(features),
+            lambda done: _native.add_counts(features[done:], counts[done:], self.low, self.high),
+        )
+
+    def _go_on(self, size: int, add: Callable[[int], int]) -> None:
+        """``add`` begins at a number of features and ends where the table needs more places."""
+        done = 0
+        while (done := done + add(done)) < size:
+            self._make_room()
+
+    def _make_room(self) -> None:
+        held = self.high[self.high > 0]
+        self.high = np.zeros(2 * len(self.high), np.uint64)
+        _native.place_high_counts(held, self.high)
+
+    def of_features(self, features: npt.NDArray[np.uint32]) -> Counts:
+        return _native.counts_of(features, self.low, self.high)
+
+    def blocks(self) -> Iterator[Counts]:
+        """All counts in the order of slots, unpacked block by block."""
+        entries = np.sort(self.high[self.high > 0])
+        counts = (entries & np.uint64(MOST_COUNT)).astype(np.uint16) + np.uint16(_LOW)
+        slots = (entries >> np.uint64(32)).astype(np.int64)
+        for first in range(0, len(self), _BLOCK):
+            block = self.low[first : first + _BLOCK].astype(np.uint16)
+            begin, end = np.searchsorted(slots, [first, first + len(block)])
+            block[slots[begin:end] - first] = counts[begin:end]
+            if isinstance(self.low, np.memmap) and sys.platform == "linux":
+                self.low.base.madvise(mmap.MADV_DONTNEED)  # type: ignore[union-attr]
+            yield block
+
+    def unpacked(self) -> Counts:
+        return np.concatenate(list(self.blocks()))
+
 
 FORMAT = 2
 FEWEST_SLOTS, MOST_SLOTS = 1 << 12, 1 << 27
@@ -95,6 +192,19 @@ def normalised_idf(n: int, documents: int) -> float:
     return min(max(math.log((documents + 0.5) / n) / math.log(documents + 1), 0.0), 1.0)
 
 
+@functools.lru_cache(maxsize=4)
+def idf_by_count(documents: int) -> npt.NDArray[np.float64]:
+    """The idf of features of 0, 1 … ``MOST_COUNT`` documents; tables of one run share it. ``log``
+    is Python's, because that of numpy may differ in the last bit."""
+    total, last = max(documents, 1), min(documents, MOST_COUNT)
+    top, log = total + 0.5, math.log
+    logs = np.array([log(top / n) for n in (1, *range(1, last + 1))])
+    known = np.clip(logs / log(total + 1), 0.0, 1.0)
+    idf = np.concatenate([known, np.full(MOST_COUNT - last, known[-1])])
+    idf.setflags(write=False)
+    return idf
+
+
 @dataclass(frozen=True, eq=False)
 class Frequencies(StoredTable):
     """``counts[feature mod slots]`` of ``documents`` documents contain the feature, or one in the
@@ -146,9 +256,7 @@ class Frequencies(StoredTable):
     @functools.cached_property
     def idf(self) -> npt.NDArray[np.float64]:
         """The idf by count. A feature that no document has is treated as unique."""
-        counts = range(min(self.documents, MOST_COUNT) + 1)
-        known = [normalised_idf(max(n, 1), max(self.documents, 1)) for n in counts]
-        return np.array(known + [known[-1]] * (MOST_COUNT + 1 - len(known)))
+        return idf_by_count(self.documents)
 
     def derived(
         self, key: Hashable, make: Callable[[], npt.NDArray[np.uint32]]

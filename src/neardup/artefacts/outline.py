@@ -20,11 +20,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from neardup import _native
 from neardup.artefacts.arrays import Floats, LayoutError, arrays_digest, load_arrays, save_arrays
 from neardup.artefacts.artefact import packed_arrays, unpacked_arrays, why_unreadable
 from neardup.artefacts.frequencies import sets_of_words
 from neardup.errors import InputError, SignatureError
-from neardup.schema import Ragged
+from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text
 from neardup.text.words import word_hashes
 
@@ -79,17 +80,18 @@ _KINDS = _kinds_of_bytes()
 def measured(texts: Ragged, text: Text) -> Floats:
     """One row per document that is long enough, one column per statistic."""
     words = word_hashes(texts, text)
-    long = words.lengths >= FEWEST_WORDS
-    count = np.maximum(words.lengths, 2)
-    distinct = np.maximum(sets_of_words(words, 1).lengths, 1)
-    kinds = _KINDS[texts.values]
-    letters, digits, marks, others = (
-        np.diff(np.searchsorted(np.flatnonzero(kinds == kind), texts.offsets))
-        for kind in (_LETTER, _DIGIT, _MARK, _OTHER)
-    )
+    return statistics(texts, words.lengths, sets_of_words(words, 1).lengths)
+
+
+def statistics(texts: Ragged, words: Array, distinct: Array) -> Floats:
+    """The same where the numbers of words, and of distinct words, of each text are known."""
+    long = words >= FEWEST_WORDS
+    count, distinct = np.maximum(words, 2), np.maximum(distinct, 1)
+    kinds = _native.byte_kinds(texts.values, texts.offsets, _KINDS).reshape(-1, _OTHER)
+    letters, digits, marks, others = kinds.T
     visible = np.maximum(letters + digits + marks + others, 1)
     columns = (
-        words.lengths,
+        words,
         (letters + digits) / count,
         np.round(np.log(distinct) / np.log(count), 9),  # further digits depend on the machine
         digits / visible,

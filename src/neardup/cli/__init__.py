@@ -24,7 +24,7 @@ COMMANDS = {
     "undo": "neardup.cli.apply:undo",
     "passages": "neardup.cli.passages:passages",
     "clean": "neardup.cli.clean:clean",
-    "trace": "neardup.cli.trace:trace",
+    "trace": "neardup.cli.passages:trace",
     "compare": "neardup.cli.compare:compare",
     "check": "neardup.cli.check:check",
     "group": "neardup.cli.group:group",
@@ -41,8 +41,8 @@ COMMANDS = {
     "label": "neardup.cli.label:label",
     "train": "neardup.cli.train:train",
     "idf": "neardup.cli.idf:idf",
-    "demo": "neardup.cli.demo:demo",
-    "verify": "neardup.cli.verification:verify",
+    "demo": "neardup.cli.doctor:demo",
+    "verify": "neardup.cli.doctor:verify",
     "doctor": "neardup.cli.doctor:doctor",
 }
 

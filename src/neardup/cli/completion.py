@@ -52,7 +52,7 @@ def _experiments() -> list[str]:
 
 
 def _guidelines() -> list[str]:
-    from neardup.labels.guidelines import GUIDELINES
+    from neardup.labels.samples import GUIDELINES
 
     return list(GUIDELINES)
 

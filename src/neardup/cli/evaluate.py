@@ -381,7 +381,7 @@ class Evaluating:
         return planting.evaluate(documents, settings, progress, **wanted)
 
     def _report(self, evaluation: Any) -> None:
-        from neardup.evaluation.evaluation_report import DATA, REPORT, save_report
+        from neardup.evaluation.sections import DATA, REPORT, save_report
 
         if self.out:
             save = getattr(evaluation, "save", None)
@@ -407,7 +407,7 @@ class Evaluating:
 def check_folder(folder: Path, inputs: Sequence[Any]) -> None:
     """Refuses a folder with anything but an evaluation in it, which is then continued."""
     from neardup.evaluation.evaluation import PAIRS
-    from neardup.evaluation.evaluation_report import DATA
+    from neardup.evaluation.sections import DATA
     from neardup.runs.run_folder import spare_inputs
 
     spare_inputs(folder, inputs)

@@ -12,8 +12,7 @@ from neardup.cli.command import echo, show_json
 
 if TYPE_CHECKING:
     from neardup.artefacts.idf import IdfTable
-    from neardup.artefacts.idf_agreement import Correlation
-    from neardup.evaluation.stability import Stability
+    from neardup.evaluation.stability import Correlation, Stability
 
 SHOWN_GROUPS = 20
 
@@ -72,7 +71,7 @@ def compare(
     and B, as a set and as a ranked list. Signatures may differ even where the correlation is high.
     """
     from neardup.artefacts.idf import load_idf
-    from neardup.artefacts.idf_agreement import rank_correlation
+    from neardup.evaluation.stability import rank_correlation
     from neardup.settings import check_positive
 
     check_positive("n", longest)

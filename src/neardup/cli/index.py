@@ -6,32 +6,24 @@ The commands open a store, follow what the library decides on each document, and
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from neardup.cli import options as shared
-from neardup.cli.command import Commands, Failure, echo, echo_json, show_json
+from neardup.cli.command import Commands, echo, show_json
 from neardup.cli.options import settings_from
-from neardup.errors import DataError, UsageError
-from neardup.wording import many, shortened
+from neardup.errors import UsageError
+from neardup.wording import many
 
 if TYPE_CHECKING:
     from neardup.artefacts.artefact import Artefacts
-    from neardup.documents.clashes import Shared
-    from neardup.documents.collection import Collection
-    from neardup.documents.columns import Columns, Rejected
     from neardup.engines.index.arrival_rule import Match
     from neardup.engines.index.index import Index
-    from neardup.engines.index.refresh import Taken
     from neardup.integrations.bulk import Bulk
-    from neardup.progress import Progress
+from neardup.cli.tally import Tally, echo_bulk, opened, show
 
 COMMANDS = {
     "build": "neardup.cli.index:build",
@@ -54,8 +46,6 @@ def index() -> None:
     counted from the documents it was built from, so that later documents are decided alike.
     """
 
-
-SHOWN_REJECTED = 3
 
 store_argument = click.argument("store", metavar="STORE")
 inputs_argument = click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
@@ -84,149 +74,6 @@ def _bulk_of(engine: str | None, *, lines: bool = False, as_json: bool = False) 
     from neardup.integrations.bulk import ENGINES
 
     return ENGINES[engine]()
-
-
-def _echo_bulk(lines: Iterable[str]) -> None:
-    for bulk_line in lines:
-        echo_json(bulk_line)
-
-
-@contextmanager
-def opened(store: str, **settings: Any) -> Iterator[Index]:
-    """An index that exists: a wrong name must not create a new one."""
-    from neardup.engines.index.index import Index
-
-    with Index.open(store, create=False, **settings) as index:
-        yield index
-
-
-def opened_or_new(url: str, options: dict[str, Any], *, create: bool = True) -> Index:
-    """The index at ``url``; a new one has the settings of ``new_index_options``."""
-    from neardup.engines.index.index import Index
-    from neardup.methods.registry import parse_assignments
-
-    settings = {name: value for name, value in options.items() if name != "whose"}
-    settings |= {"source": options["whose"], "set": parse_assignments(settings.pop("assignments"))}
-    written = {name: value for name, value in settings.items() if value is not None}
-    return Index.open(url, create=create, **written)
-
-
-def hint_of(index: Index, *, quiet: bool) -> None:
-    """Shows what to do about general tables, if there is something to do."""
-    from neardup.engines.index.general_tables import hint
-
-    if not quiet and (advice := hint(index.described(), index.stats()["documents"])):
-        echo(advice, err=True)
-
-
-@dataclass
-class Tally:
-    """Counts the decisions on documents, and reports them."""
-
-    lines: bool
-    bulk: Bulk | None = None
-    kept: int = 0
-    duplicates: int = 0
-    rejected: int = 0
-    shown: list[Rejected] = field(default_factory=list)
-    shared: Shared | None = None
-    unreadable: Counter[str] = field(default_factory=Counter)
-
-    def told_apart(self, collection: Collection, columns: Columns) -> Collection:
-        """The documents under the names they are stored with: an id that several files have gets
-        the file in front. Remembers what was renamed."""
-        collection, self.shared = collection.told_apart(columns)
-        return collection
-
-    def follow(self, parts: Iterable[Taken], progress: Progress) -> None:
-        from neardup.engines.index.arrivals import Known
-
-        _echo_bulk(self.bulk.begin() if self.bulk else ())
-        for part in parts:
-            self.unreadable.update(r.file for r in part.rejected if r.reason != Known.ID.value)
-            aside = sum(match is not None for match in part.matches)
-            self.kept += len(part.ids) - aside
-            self.duplicates += aside
-            self.rejected += len(part.rejected)
-            self.shown += part.rejected[: SHOWN_REJECTED - len(self.shown)]
-            if self.lines:
-                self._print(part)
-            if self.bulk:
-                self._print_bulk(self.bulk, part)
-            progress.advance(len(part.ids) + len(part.rejected), part.size)
-        _echo_bulk(self.bulk.end() if self.bulk else ())
-        progress.finish()
-
-    def _print_bulk(self, bulk: Bulk, part: Taken) -> None:
-        from neardup.integrations.bulk import updates
-
-        kept_ids = [match.of if match else None for match in part.matches]
-        _echo_bulk(updates(bulk, part.ids, kept_ids))
-
-    def _print(self, part: Taken) -> None:
-        for id_, match in zip(part.ids, part.matches, strict=True):
-            echo_json(line(id_, match))
-        for lost in part.rejected:
-            row = {"id": lost.id, "decision": "rejected", "reason": lost.reason}
-            echo_json(json.dumps({**row, "file": lost.file, "row": lost.row}, ensure_ascii=False))
-
-    def check_rejected(self, *, accepted: bool, others: str = "stored") -> None:
-        """Fails if most documents were unreadable, although the others were stored or checked. An
-        id that is in the index already is no failure: an interrupted command is repeated."""
-        from neardup.runs.rejections import is_most
-
-        unreadable, total = self.unreadable.total(), self.counts["documents"]
-        if accepted or not is_most(unreadable, total):
-            return
-        names = ", ".join(list(self.unreadable)[:SHOWN_REJECTED])
-        raise Failure(
-            f"{unreadable:,} of {many(total, 'document')} could not be read, in {names}; the "
-            f"others were {others}.\nHint: check --text, --id and --encoding. With "
-            "--accept-rejected the exit code is 0.",
-            DataError.exit_code,
-        )
-
-    @property
-    def counts(self) -> dict[str, int]:
-        total = self.kept + self.duplicates + self.rejected
-        counted = {"kept": self.kept, "duplicates": self.duplicates, "rejected": self.rejected}
-        return {"documents": total, **counted}
-
-    @property
-    def data(self) -> dict[str, Any]:
-        renamed = {} if self.shared is None else {"shared_ids": self.shared._asdict()}
-        return {**self.counts, **renamed}
-
-    def summary(self) -> list[str]:
-        lost = [f"  rejected: {r.where}: {shortened(r.reason, 300)}" for r in self.shown]
-        more = self.rejected - len(self.shown)
-        renamed = [self.shared.sentence()] if self.shared else []
-        lost += [f"  … and {more:,} more rejected"] if more else []
-        return [*renamed, *lost, self._sentence()]
-
-    def _sentence(self) -> str:
-        total = self.kept + self.duplicates + self.rejected
-        return (
-            f"{many(total, 'document')} = {self.kept:,} kept + "
-            f"{many(self.duplicates, 'duplicate')} + {self.rejected:,} rejected"
-        )
-
-
-def line(id_: str, match: Match | None) -> str:
-    row: dict[str, Any] = {"id": id_, "decision": "kept" if match is None else "duplicate"}
-    if match is not None:
-        row |= {"kept_id": match.of, "score": match.score, "reason": match.reason}
-        row |= {"kind": match.kind}
-        row |= {"direction": match.direction} if match.direction else {}
-        row |= {"by": match.by} if match.by else {}
-    return json.dumps(row, ensure_ascii=False)
-
-
-def show(data: dict[str, Any], lines: list[str], *, as_json: bool, quiet: bool) -> None:
-    if as_json:
-        show_json(data, default=str)
-    elif not quiet:
-        echo("\n".join(lines), err=True)
 
 
 @click.command(short_help="Create an index from a collection.")
@@ -407,7 +254,7 @@ def remove(store: str, ids: tuple[str, ...], bulk: str | None, as_json: bool, qu
     with opened(store) as index:
         again = {id_: index.remove(id_) for id_ in ids}
     if request:
-        _echo_bulk(_removals(request, again))
+        echo_bulk(_removals(request, again))
     lines = [f"{id_} was removed." for id_ in ids]
     for decided in again.values():
         lines += [

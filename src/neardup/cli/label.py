@@ -269,9 +269,8 @@ def import_(
     A later label of the same assessor replaces an earlier one; importing the same file again
     changes nothing. If a row is wrong, nothing is stored.
     """
-    from neardup.labels.guidelines import guideline_of
     from neardup.labels.label_store import LabelStore
-    from neardup.labels.samples import read_judged, read_key
+    from neardup.labels.samples import guideline_of, read_judged, read_key
 
     place = store_of(sample, store)
     pairs = read_key(sample).pairs

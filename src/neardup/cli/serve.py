@@ -11,7 +11,8 @@ import click
 
 from neardup.cli import options as shared
 from neardup.cli.command import Commands, echo, show_json
-from neardup.cli.index import hint_of, opened_or_new, store_argument
+from neardup.cli.index import store_argument
+from neardup.cli.tally import hint_of, opened_or_new
 from neardup.errors import UsageError
 
 if TYPE_CHECKING:

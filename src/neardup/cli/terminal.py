@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import TaskID
 
-    from neardup.evaluation.evaluation_report import Section
+    from neardup.evaluation.sections import Section
     from neardup.report.html_page import Table
     from neardup.runs.result import Result
 

@@ -20,7 +20,7 @@ import click
 
 from neardup.cli import options as shared
 from neardup.cli.command import INTERRUPTED, echo, echo_json
-from neardup.cli.index import hint_of, opened_or_new
+from neardup.cli.tally import hint_of, opened_or_new
 from neardup.wording import sayable
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class Watcher:
 
     def _wait(self, seconds: float) -> None:
         self._say()
-        from neardup.engines.index.flow.item_files import LinesSource
+        from neardup.engines.index.flow.items import LinesSource
 
         if isinstance(self._flow.source, LinesSource):
             self._flow.source.wait(seconds)

@@ -29,7 +29,6 @@ from neardup.documents.columns import (
     Rejected,
     kept_rows,
     mask_for,
-    text_column,
 )
 from neardup.documents.lost import Watch
 from neardup.documents.memory_tables import CHUNK_ROWS, check_columns, chunk_of, wanted
@@ -39,6 +38,7 @@ from neardup.documents.remote import Place
 from neardup.documents.source import Source, Write
 from neardup.documents.streams import CHUNK_BYTES, cause, unreadable
 from neardup.documents.table_writer import conform, unified_schema
+from neardup.documents.text_columns import text_column
 from neardup.files import whole_file
 
 FILE_MAGIC = b"ARROW1"

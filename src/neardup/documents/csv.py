@@ -28,12 +28,12 @@ from neardup.documents.columns import (
     Rejected,
     mask_for,
     refuse_missing,
-    text_column,
 )
 from neardup.documents.memory_tables import TableChunk
 from neardup.documents.open_files import MOST_COLUMNS, Limits, OverLimitError
 from neardup.documents.pieces import Piece
 from neardup.documents.streams import NO_LIMITS, fault_of, unreadable
+from neardup.documents.text_columns import text_column
 from neardup.errors import ColumnError, InputError
 from neardup.schema import Array
 

@@ -32,10 +32,7 @@ from neardup.documents.columns import (
     DocumentBatch,
     Mask,
     Rejected,
-    json_like,
-    kind,
     refuse_missing,
-    text_column,
     unknown_column,
 )
 from neardup.documents.inputs import class_of
@@ -51,6 +48,7 @@ from neardup.documents.memory_tables import (
     polars_source,
 )
 from neardup.documents.source import LineWriter
+from neardup.documents.text_columns import json_like, kind, text_column
 from neardup.errors import InputError
 
 

@@ -25,20 +25,22 @@ from neardup.documents.columns import (
     Mask,
     Rejected,
     generated_ids,
-    id_column,
-    json_like,
     kept_rows,
     mask_for,
     refuse_missing,
-    sound_column,
-    sound_dictionary,
-    text_column,
-    valid_mask,
 )
 from neardup.documents.open_files import Limits
 from neardup.documents.pieces import Piece, Trial, places
 from neardup.documents.source import Source, Write
 from neardup.documents.table_writer import parquet_writer, table_writer, unified_schema
+from neardup.documents.text_columns import (
+    id_column,
+    json_like,
+    sound_column,
+    sound_dictionary,
+    text_column,
+    valid_mask,
+)
 
 CHUNK_ROWS = 10_000
 RUN = 200  # rows in a piece of a sample

@@ -170,13 +170,11 @@ class _Reading(io.FileIO):
     """Reads an open file from a position of its own: that of the descriptor is never used."""
 
     read = io.RawIOBase.read  # type: ignore[assignment]  # calls ``readinto``
+    tell = io.RawIOBase.tell  # calls ``seek``
 
     def __init__(self, descriptor: _Descriptor) -> None:
         super().__init__(descriptor.number, closefd=False)
         self._descriptor, self._at = descriptor, 0
-
-    def tell(self) -> int:
-        return self._at
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
         before = {os.SEEK_SET: 0, os.SEEK_CUR: self._at}

@@ -17,16 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from neardup.documents.columns import (
-    Chunk,
-    Columns,
-    LostChunk,
-    LostRows,
-    Mask,
-    Rejected,
-    mask_for,
-    text_column,
-)
+from neardup.documents.columns import Chunk, Columns, LostChunk, LostRows, Mask, Rejected, mask_for
 from neardup.documents.lost import Watch
 from neardup.documents.memory_tables import CHUNK_ROWS, check_columns, chunk_of, wanted
 from neardup.documents.open_files import LARGE_BATCH, OpenFiles, claims_of, longest_entry
@@ -42,6 +33,7 @@ from neardup.documents.row_groups import (
 from neardup.documents.source import Source, Write
 from neardup.documents.streams import cause, unreadable
 from neardup.documents.table_writer import conform, parquet_writer, unified_schema
+from neardup.documents.text_columns import text_column
 from neardup.errors import UnreadableError
 
 PART_BYTES = 64 << 20  # size of the row groups that one task reads

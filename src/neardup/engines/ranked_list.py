@@ -36,19 +36,11 @@ import pyarrow.types as pt
 from neardup import _native
 from neardup.decisions.order import sortable
 from neardup.documents.collection import Collection, collect
-from neardup.documents.columns import (
-    DEFAULT_ID,
-    Column,
-    Columns,
-    Rejected,
-    is_missing,
-    json_like,
-    text_column,
-    unknown_column,
-)
+from neardup.documents.columns import DEFAULT_ID, Columns, Rejected, unknown_column
 from neardup.documents.jsonl import value_at
 from neardup.documents.lists import ListSource, has_value
 from neardup.documents.memory_tables import TableSource, arrow_source
+from neardup.documents.text_columns import Column, is_missing, json_like, text_column
 from neardup.errors import ColumnError, InputError, SignatureError
 from neardup.methods.base import SIGNATURE_FORMAT, TOO_SHORT, Prepared, signed_parameters
 from neardup.methods.preparation import evidence_digests

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from neardup.artefacts.idf import IdfTable
-from neardup.artefacts.idf_agreement import Correlation, common_terms
 from neardup.evaluation.measurement import AtCut, Measured
 from neardup.evaluation.metrics import Band
-from neardup.evaluation.stability import Stability
+from neardup.evaluation.stability import Correlation, Stability, common_terms
 from neardup.report.figures import (
     NARROW,
     UNIT,

@@ -21,11 +21,16 @@ from neardup.arguments import ReadingArguments, documented
 from neardup.documents.collection import Collection, collect
 from neardup.documents.extraction.extractor import Extraction
 from neardup.errors import SettingsError
-from neardup.evaluation.evaluation_report import Section, save_report, write_report
 from neardup.evaluation.measurement import AtCut, Measured, Truth, measure
 from neardup.evaluation.recommendation import Recommendation, Wish, recommend
 from neardup.evaluation.scored_pairs import of_result, survey
-from neardup.evaluation.sections import all_sections, summary_sections
+from neardup.evaluation.sections import (
+    Section,
+    all_sections,
+    save_report,
+    summary_sections,
+    write_report,
+)
 from neardup.evaluation.sweep import Sweep
 from neardup.evaluation.swept_settings import (
     SWEEP,

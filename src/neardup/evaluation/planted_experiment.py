@@ -25,9 +25,8 @@ from neardup.evaluation.planted_measures import bearable, measure
 from neardup.evaluation.swept_settings import SWEEP, Setting, parse_thresholds, settings_of
 from neardup.methods.base import Method
 from neardup.plan import Plan, resolve
-from neardup.planting.decoys import decoys
+from neardup.planting.decoys import decoys, forms
 from neardup.planting.edits import Edit, edits_named
-from neardup.planting.forms import forms
 from neardup.planting.plant import PER_EDIT, plant, planted, with_copies
 from neardup.progress import Progress, Silent, logged
 from neardup.runs.result import Result

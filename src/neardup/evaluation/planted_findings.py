@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 
 from neardup.evaluation import charts
-from neardup.evaluation.evaluation_report import Section
 from neardup.evaluation.planted_measures import EditCell, Measures
+from neardup.evaluation.sections import Section
 from neardup.evaluation.swept_settings import Setting
 from neardup.labels.intervals import wilson
 from neardup.methods.thresholds import Cut
-from neardup.planting.decoys import TRAP
+from neardup.planting.decoys import FORM, TRAP
 from neardup.planting.edits import Edit
-from neardup.planting.forms import FORM
 from neardup.planting.plant import worth
 from neardup.report.html_page import Cell, Table
 

@@ -26,7 +26,7 @@ from neardup.engines.execution import execute
 from neardup.evaluation.scored_pairs import ScoredPairs, of_result
 from neardup.evaluation.swept_settings import Setting
 from neardup.plan import resolve
-from neardup.planting.forms import FORM
+from neardup.planting.decoys import FORM
 from neardup.runs.result import Result
 from neardup.schema import Array, Ragged, offsets_of
 from neardup.settings import Settings

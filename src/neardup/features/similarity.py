@@ -70,17 +70,26 @@ def section_places(
     profiles: Ragged, families: Sequence[str], family: str
 ) -> tuple[Array, npt.NDArray[np.int64]]:
     """The places of these entries in ``profiles.values``, and their offsets by profile."""
-    count, at = len(families), families.index(family)
+    heads, at = _heads(profiles, len(families)), families.index(family)
+    starts = profiles.offsets[:-1] + len(families) + heads[:, :at].sum(axis=1)
+    ends = offsets_of(heads[:, at])
+    return np.repeat(starts - ends[:-1], heads[:, at]) + np.arange(ends[-1]), ends
+
+
+def section_lengths(profiles: Ragged, families: Sequence[str], family: str) -> Array:
+    """The number of entries of one family of each profile."""
+    return _heads(profiles, len(families))[:, families.index(family)]
+
+
+def _heads(profiles: Ragged, count: int) -> Array:
+    """One row per profile, one column per family; 0 for an entry that is not a profile."""
     valid = profiles.lengths >= count
     begins = np.where(valid, profiles.offsets[:-1], 0)
     last = max(len(profiles.values) - 1, 0)
     heads = profiles.values[np.minimum(begins[:, None] + np.arange(count), last)]
     heads = np.where(valid[:, None], heads, 0).astype(np.int64)
     valid &= heads.sum(axis=1) + count == profiles.lengths
-    lengths = np.where(valid, heads[:, at], 0)
-    starts = begins + count + heads[:, :at].sum(axis=1)
-    ends = offsets_of(lengths)
-    return np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1]), ends
+    return np.where(valid[:, None], heads, 0)
 
 
 DATE_FAMILY = "date"

@@ -30,7 +30,7 @@ from neardup.matching.rare import refine
 from neardup.methods.meeting import SharedKeys
 from neardup.schema import Array, Ragged
 
-RANGES = 4  # of documents for each worker: later documents have more before them
+RANGES = 2  # of documents for each worker
 # Where groups are in a file: members of groups for each range, and ranges, each of which reads all.
 RANGE_MEMBERS, MOST_RANGES = 1 << 20, 64
 SMALL_GROUP = 128  # larger groups of a weak key are near copies, or the table does not fit
@@ -135,7 +135,9 @@ def sharing_pairs(
     columns = members.values, groups.probes, members.offsets
     if workers == 1:
         return _native.sharing_pairs(*columns, documents, least, most)
-    ends = np.linspace(0, documents, RANGES * workers + 1).astype(np.int64).tolist()
+    # Later documents have more before them.
+    shares = np.sqrt(np.linspace(0, 1, RANGES * workers + 1))
+    ends = (documents * shares).astype(np.int64).tolist()
 
     def part(first: int, last: int) -> tuple[Array, ...]:
         return _native.sharing_pairs(*columns, documents, least, most, first, last)

@@ -195,8 +195,12 @@ class Method(ABC):
 
     # Whether scores read nothing but the evidence of their pairs, however much there is.
     scores_in_place: ClassVar[bool] = False
-    # Whether an engine may read the text once: ``read_unweighed``, and ``weigh`` after all of it.
-    weighs_last: ClassVar[bool] = False
+
+    @property
+    def weighs_last(self) -> bool:
+        """Whether an engine may read the text once: ``read_unweighed``, and ``weigh`` after all of
+        it."""
+        return False
 
     def read_unweighed(self, batch: pa.RecordBatch) -> Unweighed:
         """What is known of documents before all are counted."""

@@ -23,13 +23,14 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from neardup import _native
 from neardup.artefacts import outline
 from neardup.artefacts.artefact import GENERAL, NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.frequencies import Frequencies
@@ -47,9 +48,11 @@ from neardup.features.similarity import (
     WEIGHT,
     Family,
     section,
+    section_lengths,
     section_places,
 )
-from neardup.methods.base import UNDATED, Method, Prepared, RareEntries, Scores
+from neardup.methods import profiles
+from neardup.methods.base import UNDATED, Method, Prepared, RareEntries, Scores, Unweighed
 from neardup.methods.idf_terms import equal_evidence
 from neardup.methods.meeting import Meeting, by_keys
 from neardup.methods.parameters import (
@@ -59,7 +62,14 @@ from neardup.methods.parameters import (
     require_one_of,
     threshold_fraction,
 )
-from neardup.methods.preparation import no_keys, prepared, read_words
+from neardup.methods.preparation import (
+    Reading,
+    evidence_digests,
+    no_keys,
+    prepared,
+    read_words,
+    replaced,
+)
 from neardup.methods.profiles import (
     LEAST_SHARED,
     MISS_RATE,
@@ -67,13 +77,10 @@ from neardup.methods.profiles import (
     frequency_name,
     keys_of,
     needs,
-    profiles,
 )
 from neardup.methods.weighted_sets import (
     LONE,
     NOISE,
-    NOISY_DOCUMENTS,
-    RARE,
     TEMPLATES,
     fills_template,
     full_of_noise,
@@ -262,17 +269,55 @@ class Learned(Method):
         return outline.unlike(seen, self.discriminant.trained.get(outline.NAME))
 
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
+        if self.weighs_last:
+            return self.weigh(self._read(batch).prepared, artefacts)
         text = self.discriminant.text
         reading = read_words(batch, text)
-        profile_rows = profiles(batch, artefacts, text, self.measures, date=self.date)
+        profile_rows = profiles.profiles(batch, artefacts, text, self.measures, date=self.date)
         evidence = self._marked(profile_rows, artefacts)
         entries = section(evidence, self.families, GRAMS)
         grams = Ragged((entries.values >> np.uint64(32)).astype(np.uint32), entries.offsets)
         table = artefacts[frequency_name(GRAMS)]
         assert isinstance(table, Frequencies)
-        short = reading.shorter_than(self.min_words) | (grams.lengths == 0)
+        short = self._short(reading, grams)
         keys, probes = keys_of(grams, table) if len(grams.values) else no_keys(grams)
         return prepared(reading, evidence, keys, probes, short, self._flags(evidence))
+
+    def _short(self, reading: Reading, grams: Ragged) -> npt.NDArray[np.bool_]:
+        return np.asarray(reading.shorter_than(self.min_words) | (grams.lengths == 0))
+
+    @functools.cached_property
+    def weighs_last(self) -> bool:
+        return profiles.weighs_last(self.families)
+
+    def _read(self, batch: pa.RecordBatch) -> _Read:
+        text = self.discriminant.text
+        reading = read_words(batch, text)
+        sets = profiles.feature_sets(batch, reading.words, text, self.families)
+        rows, short = profiles.unweighed(sets), self._short(reading, sets[GRAMS])
+        return _Read(prepared(reading, rows, *no_keys(rows), short, digested=False), reading, sets)
+
+    def read_unweighed(self, batch: pa.RecordBatch) -> Unweighed:
+        read = self._read(batch)
+        counted: dict[str, Any] = {ModelNeed.name: None}
+        for name, rows in read.sets.items():
+            counted[frequency_name(name)] = len(batch), rows.values
+        words, distinct = read.reading.words.lengths, read.sets[WORDS].lengths
+        texts = Ragged.of_strings(batch.column("text"))
+        counted[outline.NAME] = outline.statistics(texts, words, distinct)
+        return Unweighed(read.prepared, counted)
+
+    def weigh(self, prepared: Prepared, artefacts: Artefacts, *, closed: bool = False) -> Prepared:
+        evidence, short = prepared.evidence, prepared.too_short
+        keys = profiles.weigh(evidence, self.families, artefacts, GRAMS, closed=closed)
+        if short.any():
+            keys = replaced(keys, short, prepared.keys)
+        return replace(
+            prepared,
+            keys=keys,
+            probes=keys.lengths.astype(np.int32),
+            digests=evidence_digests(evidence, short),
+        )
 
     def _flags(self, evidence: Ragged) -> Array | None:
         """Flags documents without a date if dates are compared."""
@@ -282,11 +327,8 @@ class Learned(Method):
         return np.where(days.lengths == 0, UNDATED, 0)
 
     def _marked(self, evidence: Ragged, artefacts: Artefacts) -> Ragged:
-        """Marks the unique words of noisy documents. In a small collection every document has many
-        unique words, so none is marked."""
-        table = artefacts[frequency_name(WORDS)]
-        assert isinstance(table, Frequencies)
-        if table.documents < NOISY_DOCUMENTS:
+        """Marks the unique words of noisy documents."""
+        if not profiles.marks_noise(artefacts):
             return evidence
         places, ends = section_places(evidence, self.families, WORDS)
         lone = (evidence.values[places] & np.uint64(3)) == LONE
@@ -310,25 +352,16 @@ class Learned(Method):
         return LOW_LIMIT
 
     def may_be_exceptions(self, evidence: Ragged) -> npt.NDArray[np.bool_]:
-        long = section(evidence, self.families, GRAMS).lengths >= LOW_GRAMS
-        return long & self._contrasts
+        long = section_lengths(evidence, self.families, GRAMS) >= LOW_GRAMS
+        return np.asarray(long & self._contrasts)
 
     def rare_entries(self, evidence: Ragged, every: int) -> RareEntries:
-        grams = section(evidence, self.families, GRAMS)
-        long = np.repeat(grams.lengths >= LOW_GRAMS, grams.lengths)
-        wanted = long & ((grams.values & np.uint64(3)) == RARE)
-        if every > 1:
-            wanted &= (grams.values >> np.uint64(32)) % np.uint64(every) == 0
-        ends = np.concatenate([[0], np.cumsum(wanted)])[grams.offsets]
-        sizes = self._sizes(evidence)
+        layout = len(self.families), self.families.index(GRAMS)
+        values, ends, known, sizes = _native.rare_grams(
+            evidence.values, evidence.offsets, *layout, LOW_GRAMS, every
+        )
         # The weight of an entry is above the two bits of its class, hence the factor.
-        known = 4 * (sizes[similarity.WEIGHT] - sizes[similarity.LONE_WEIGHT])
-        entries = Ragged(grams.values[wanted], ends.astype(np.int64))
-        return RareEntries(entries, known, grams.lengths >= LOW_GRAMS)
-
-    def _sizes(self, evidence: Ragged) -> Array:
-        everyone = np.arange(len(evidence))
-        return similarity.summed(evidence, everyone, everyone, self.families)[GRAMS].a
+        return RareEntries(Ragged(values, ends), 4 * known, sizes >= LOW_GRAMS)
 
     def whole_score(self, evidence: Ragged, a: Array, b: Array) -> Array:
         return self._judged(evidence, a, b).probability
@@ -373,6 +406,14 @@ def _quotes(grams: Family, noisy: Array) -> Array:
     """Whether too little of the smaller document is in the larger one."""
     known = similarity.MADE_OF["known_containment"](grams)
     return np.where(noisy, known < NOISY_HELD, held(grams) < HELD)
+
+
+class _Read(NamedTuple):
+    """A batch before its tables are known."""
+
+    prepared: Prepared
+    reading: Reading
+    sets: dict[str, Ragged]
 
 
 class _Judged(NamedTuple):

@@ -18,9 +18,10 @@ so it counts as that many keys.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import comb
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -32,9 +33,17 @@ from neardup.errors import SettingsError
 from neardup.features import similarity
 from neardup.features.dates import NO_DATE, days
 from neardup.features.similarity import MEASURES, families_of, needs_date
-from neardup.methods.meeting import SPREAD
-from neardup.methods.minhash import Bands, band_keys
-from neardup.methods.weighted_sets import COMMON, LEAST, LONE, RARE, UNIT
+from neardup.methods.minhash import Bands, multipliers
+from neardup.methods.weighted_sets import (
+    COMMON,
+    LEAST,
+    LONE,
+    NOISY,
+    NOISY_DOCUMENTS,
+    NOISY_WORDS,
+    RARE,
+    UNIT,
+)
 from neardup.schema import Array, Ragged, offsets_of
 from neardup.text.text_options import Text
 from neardup.text.words import word_map
@@ -274,41 +283,65 @@ MISS_RATE = sum(
     comb(RARE_KEYS, n) * LEAST_SHARE**n * (1 - LEAST_SHARE) ** (RARE_KEYS - n)
     for n in range(LEAST_SHARED)
 )
-_HASH = np.uint32(0x85EBCA6B)  # another order than that of the grams, which are hashes already
+# Of each class how many grams are taken, and the least and the most documents that have one.
 _CLASSES = ((RARE_KEYS, 2, FEW), (LESS_RARE_KEYS, FEW + 1, FEW_MORE), (UNKNOWN_KEYS, 0, 1))
+
+
+def _key_settings(*, closed: bool = False) -> tuple[Any, ...]:
+    """For the kernels. ``closed``: grams that one document alone has cannot be shared."""
+    classes = np.array(_CLASSES[:-1] if closed else _CLASSES, np.int64).reshape(-1)
+    return classes, multipliers(BANDS.values), *BANDS, LEAST_SHARED
 
 
 def keys_of(grams: Ragged, table: Frequencies) -> tuple[Ragged, Array]:
     """Keys of sets of 32-bit features, and how many of them look: all."""
-    counts = table.counts_of(grams.values)
-    order = grams.values * _HASH
-    row = np.repeat(np.arange(len(grams)), grams.lengths)
-    rows, keys = [], []
-    for number, (most, least, last) in enumerate(_CLASSES, 1):
-        chosen = np.flatnonzero((counts >= least) & (counts <= last))
-        chosen = chosen[_smallest(row[chosen], order[chosen], most)]
-        rows.append(row[chosen])
-        keys.append((grams.values[chosen].astype(np.uint64) + np.uint64(number << 32)) * SPREAD)
-    bands, _ = band_keys(grams, BANDS)
-    for number in range(LEAST_SHARED):
-        rows.append(np.repeat(np.arange(len(grams)), bands.lengths))
-        keys.append(bands.values * SPREAD + np.uint64(number))
-    return _gathered(np.concatenate(rows), np.concatenate(keys), len(grams))
+    slots = table.counts.low, table.counts.high
+    keys = Ragged(*_native.profile_keys(grams.values, grams.offsets, *slots, *_key_settings()))
+    return keys, keys.lengths.astype(np.int32)
 
 
-def _smallest(row: Array, order: Array, most: int) -> Array:
-    """Which entries are among the ``most`` first of their row. Hashes are spread evenly, so those
-    beyond three times the place where these end are not looked at."""
-    sizes = np.maximum(np.bincount(row), 1)
-    limits = np.minimum(3 * most / sizes, 1) * (1 << 32)
-    near = np.flatnonzero(order < limits[row])
-    sorted_ = near[np.lexsort((order[near], row[near]))]
-    begins = np.searchsorted(row[sorted_], row[sorted_])
-    return np.asarray(sorted_[np.arange(len(sorted_)) - begins < most])
+def weighs_last(families: Sequence[str]) -> bool:
+    """Whether the features of all families can be read before their tables are known: a table
+    chooses keywords, and finds numbers."""
+    return all(name in GRAMS_OF for name in families)
 
 
-def _gathered(row: Array, keys: Array, documents: int) -> tuple[Ragged, Array]:
-    order = np.lexsort((keys, row))  # sorted, so that what two share can be counted
-    counts = np.bincount(row, minlength=documents)
-    ends = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return Ragged(keys[order], ends), counts.astype(np.int32)
+def feature_sets(
+    batch: pa.RecordBatch, words: Ragged, text: Text, families: Sequence[str]
+) -> dict[str, Ragged]:
+    """The features of families that ``weighs_last`` accepts; ``words`` are the hashes in order."""
+    reading = _Reading(Ragged.of_strings(batch.column("text")), words, text, np.empty(0))
+    return {name: _grams(GRAMS_OF[name], reading) for name in families}
+
+
+def unweighed(sets: Mapping[str, Ragged]) -> Ragged:
+    """Profiles of these families without weights."""
+    columns = [(rows.values, rows.offsets) for rows in sets.values()]
+    return Ragged(*_native.profile_rows(columns))
+
+
+def weigh(
+    rows: Ragged, families: Sequence[str], artefacts: Artefacts, grams: str, *, closed: bool
+) -> Ragged:
+    """Weighs profiles in place and marks noise; returns the keys, made of the family ``grams``."""
+    tables = []
+    for name in families:
+        table = artefacts[frequency_name(name)]
+        assert isinstance(table, Frequencies)
+        tables.append((table.counts.low, table.counts.high, _weights(table)))
+    at = families.index(VOCABULARY), families.index(grams)
+    rule = NOISY_WORDS, NOISY if marks_noise(artefacts) else _NEVER
+    keys = _native.weigh_profiles(
+        rows.values, rows.offsets, tables, at[0], *rule, at[1], *_key_settings(closed=closed)
+    )
+    return Ragged(*keys)
+
+
+_NEVER = 2.0  # no share is as large
+
+
+def marks_noise(artefacts: Artefacts) -> bool:
+    """In a small collection every document has many unique words, so none counts as noise."""
+    table = artefacts[frequency_name(VOCABULARY)]
+    assert isinstance(table, Frequencies)
+    return table.documents >= NOISY_DOCUMENTS

@@ -27,8 +27,7 @@ import pyarrow as pa
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.boilerplate import AUTO, BoilerplateNeed
-from neardup.artefacts.frequencies import Frequencies, FrequencyNeed, Grams
-from neardup.artefacts.slot_counts import MOST_COUNT
+from neardup.artefacts.frequencies import MOST_COUNT, Frequencies, FrequencyNeed, Grams
 from neardup.methods import weighted_sets
 from neardup.methods.base import Method, Prepared, RareEntries, Scores, agreeing
 from neardup.methods.meeting import Meeting, Rarity, by_rare_prefix

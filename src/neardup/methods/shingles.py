@@ -31,8 +31,7 @@ import pyarrow as pa
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefact, Artefacts, Need
 from neardup.artefacts.boilerplate import AUTO, BoilerplateNeed
-from neardup.artefacts.frequencies import Frequencies, FrequencyNeed, Grams
-from neardup.artefacts.slot_counts import MOST_COUNT
+from neardup.artefacts.frequencies import MOST_COUNT, Frequencies, FrequencyNeed, Grams
 from neardup.errors import SettingsError
 from neardup.features.chunks import shingle_sets, united
 from neardup.methods import minhash, weighted_sets

@@ -18,10 +18,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.artefacts.idf import IdfNeed, IdfTable, merge_idf
-from neardup.artefacts.idf_agreement import rank_correlation
 from neardup.decisions.order import as_dates, sortable
 from neardup.engines.batch.table_pass import build_idf
-from neardup.evaluation.stability import Changes, stability
+from neardup.evaluation.stability import Changes, rank_correlation, stability
 from neardup.papers.experiment import Experiment, Figure, Options, Row, Table, lines
 from neardup.papers.paper_pass import Material, read
 from neardup.progress import Progress

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from neardup.artefacts.artefact import resolved
 from neardup.decisions.clusters import components
+from neardup.labels.agreement import SetAgreement, set_agreement
 from neardup.labels.gold import Gold
-from neardup.labels.set_agreement import SetAgreement, set_agreement
 from neardup.methods.termvector import HEAD
 from neardup.papers.experiment import Experiment, Figure, Options, Row, Table, bars
 from neardup.papers.paper_pass import Material, Pass, inside_sets, partial_notes, read, set_kinds

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from neardup.evaluation import evaluation_report
+from neardup.evaluation.sections import Section, save_report
 from neardup.files import whole_file
 from neardup.labels.gold import Gold
 from neardup.labels.sampling import Sample
@@ -65,10 +65,10 @@ class Table:
             writer.writeheader()
             writer.writerows(self.rows)
 
-    def section(self) -> evaluation_report.Section:
+    def section(self) -> Section:
         shown = [[_reported(row.get(c), f) for c, f in self.formats.items()] for row in self.rows]
         table = html_table.Table(list(self.formats), shown)
-        return evaluation_report.Section(self.title, self.note, table)
+        return Section(self.title, self.note, table)
 
 
 def _reported(value: Any, form: str) -> html_table.Cell:
@@ -107,21 +107,21 @@ class Experiment:
     more: Mapping[str, Any] = field(default_factory=dict)
     sample: Sample | None = None  # of pairs that people should judge
 
-    def sections(self) -> list[evaluation_report.Section]:
+    def sections(self) -> list[Section]:
         """Sections of the report: figures first, then the tables they are drawn from."""
         drawn = [
-            evaluation_report.Section(drawing.title, drawing.note, figure=partial(_markup, drawing))
+            Section(drawing.title, drawing.note, figure=partial(_markup, drawing))
             for drawing in self.figures
         ]
         return [self._about(), *drawn, *(table.section() for table in self.tables)]
 
-    def summary(self) -> list[evaluation_report.Section]:
+    def summary(self) -> list[Section]:
         """Sections that a terminal shows."""
         return [self._about(), *(table.section() for table in self.tables)]
 
-    def _about(self) -> evaluation_report.Section:
+    def _about(self) -> Section:
         notes = [f"{self.documents:,} documents.", *self.notes]
-        return evaluation_report.Section(self.paper, "\n\n".join(notes))
+        return Section(self.paper, "\n\n".join(notes))
 
     def save(self, folder: str | Path) -> Path:
         """Write tables as CSV, figures as SVG, ``report.html``, and last ``evaluation.json``."""
@@ -133,7 +133,7 @@ class Experiment:
             self.sample.save(place / JUDGE)
         for figure in self.figures:
             save_figure(figure.draw(), place / f"{figure.name}.svg")
-        evaluation_report.save_report(self, place, f"{self.name}: {self.paper}")
+        save_report(self, place, f"{self.name}: {self.paper}")
         return place
 
     def data(self) -> dict[str, Any]:

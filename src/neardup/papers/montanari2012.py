@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from neardup.errors import SettingsError
-from neardup.features.spots import spots
+from neardup.methods.spotsigs import spots
 from neardup.papers.experiment import Experiment, Figure, Options, Row, Table, lines
 from neardup.papers.paper_pass import Material, Pass, measured, partial_notes, read
 from neardup.progress import Progress

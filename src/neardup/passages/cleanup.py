@@ -34,14 +34,14 @@ from neardup.documents.source import chunk_results
 from neardup.errors import ChangedError, ConservationError, SettingsError, UsageError
 from neardup.files import write_text
 from neardup.passages.cuts import Changed, Cuts, Cutting, Spans
-from neardup.passages.passage_class import CLASSES
-from neardup.passages.passage_settings import PassageSettings, settings_of
+from neardup.passages.passage_settings import CLASSES, PassageSettings, settings_of
 from neardup.passages.passage_tables import Engine, Passages, merged, passages_of
 from neardup.passages.search import Place, Workspace, search
 from neardup.progress import Progress
 from neardup.runs.application import APPLIED
 from neardup.runs.checksums import digests_of, file_digest, write_checksums
-from neardup.runs.filled_sources import DottedName, Fills, filled_source
+from neardup.runs.filled_sources import Fills, filled_source
+from neardup.runs.filled_values import DottedName
 from neardup.runs.result import Result
 from neardup.runs.run_folder import APPLIED as FOLDER
 from neardup.runs.run_folder import write_table
@@ -291,7 +291,7 @@ class Cleaned:
             "files": files,
         }
         described = json.dumps(info, indent=2, ensure_ascii=False) + "\n"
-        write_checksums(folder, more={APPLIED: described.encode()}, known=files)
+        write_checksums(folder, files, {APPLIED: described.encode()})
         write_text(folder / APPLIED, described)
 
     def _write_kept(self, result: Result, folder: Path) -> None:

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from neardup.draft import Draft
 from neardup.files import write_text
-from neardup.passages.passage_class import CLASSES
+from neardup.passages.passage_settings import CLASSES
 from neardup.passages.passage_tables import Passages, context
 from neardup.report.html_page import (
     Html,
@@ -30,7 +30,7 @@ from neardup.report.html_page import (
     table_html,
 )
 from neardup.report.run_report import REPORT
-from neardup.runs.checksums import write_checksums
+from neardup.runs.checksums import digests_of, write_checksums
 from neardup.runs.history import Application
 from neardup.runs.run_folder import APPLIED, spare_applied, spare_inputs, write_table
 from neardup.runs.run_info import PASSAGES, RUN
@@ -66,7 +66,7 @@ def write_tables(found: Passages, folder: Path) -> None:
     write_text(folder / REPORT, report(found))
     described = json.dumps(info_of(found), indent=2, ensure_ascii=False) + "\n"
     names = [file for file in FILES if file != RUN]
-    write_checksums(folder, names, {RUN: described.encode()})
+    write_checksums(folder, digests_of(folder, names), {RUN: described.encode()})
     write_text(folder / RUN, described)
 
 

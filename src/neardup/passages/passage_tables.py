@@ -21,8 +21,13 @@ import pyarrow as pa
 from neardup.arguments import PassageArguments
 from neardup.documents import Collection, collect
 from neardup.passages.excerpts import Excerpting, Gathered, varying_passages
-from neardup.passages.passage_class import CLASSES, Evidence, notices_in
-from neardup.passages.passage_settings import PassageSettings, settings_of
+from neardup.passages.passage_settings import (
+    CLASSES,
+    Evidence,
+    PassageSettings,
+    notices_in,
+    settings_of,
+)
 from neardup.passages.search import Copied, Found, Place, Span, Workspace, search
 from neardup.progress import Progress
 from neardup.schema import Array, string_column

@@ -32,14 +32,8 @@ from neardup.files import write_text
 from neardup.runs.actions import Acted, act, actions_table, links_table, merging
 from neardup.runs.changes import NO_CHANGES, Changes
 from neardup.runs.checksums import CHECKSUMS, digests_of, file_digest, write_checksums
-from neardup.runs.filled_sources import (
-    Fields,
-    Fills,
-    Inside,
-    filled_object,
-    filled_source,
-    is_empty,
-)
+from neardup.runs.filled_sources import Fills, filled_source
+from neardup.runs.filled_values import Fields, Inside, filled_object, is_empty
 from neardup.runs.policy_order import in_order
 from neardup.runs.result import Result
 from neardup.runs.run_folder import ONE_FILE, write_table
@@ -221,7 +215,7 @@ class Applied:
             "files": files,
         }
         described = json.dumps(info, indent=2, ensure_ascii=False) + "\n"
-        write_checksums(folder, more={APPLIED: described.encode()}, known=files)
+        write_checksums(folder, files, {APPLIED: described.encode()})
         write_text(folder / APPLIED, described)
 
     def _apart(self) -> list[tuple[str, Array]]:

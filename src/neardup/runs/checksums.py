@@ -49,14 +49,21 @@ def digests_of(
 
 def write_checksums(
     folder: Path,
-    names: Iterable[str] = ("",),
+    digests: Mapping[str, str] | None = None,
     more: Mapping[str, bytes] | None = None,
-    known: Mapping[str, str] | None = None,
 ) -> None:
-    """Write the checksums of existing files, and of those of ``more``, which are written later. If
-    the digests of the files are ``known``, these are not read again."""
+    """Write the digests of existing files, by default of all, and of those of ``more``, which are
+    written later. As in ``sha256sum``, a backslash at the start of a line announces an escaped
+    name."""
     later = {name: hashlib.sha256(data).hexdigest() for name, data in (more or {}).items()}
-    _write(folder, {**(digests_of(folder, names) if known is None else known), **later})
+    listed = {**(digests_of(folder) if digests is None else digests), **later}
+    lines = []
+    for name, digest in sorted(listed.items()):
+        if name != CHECKSUMS:
+            escaped = name.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+            lines.append(f"{'' if escaped == name else chr(92)}{digest}  {escaped}\n")
+    with whole_file(folder / CHECKSUMS) as part:
+        part.write_bytes(os.fsencode("".join(lines)))
 
 
 @contextmanager
@@ -67,21 +74,10 @@ def replacing(path: Path, *, again: bool = False) -> Iterator[None]:
     digests = Checksums(path.parent).digests or {}
     known = digests.pop(path.name, None) is not None
     if known:
-        _write(path.parent, digests)
+        write_checksums(path.parent, digests)
     yield
     if known or (again and digests):
-        _write(path.parent, digests | {path.name: file_digest(path)})
-
-
-def _write(folder: Path, digests: Mapping[str, str]) -> None:
-    """As ``sha256sum`` does: a backslash at the start of a line announces an escaped name."""
-    lines = []
-    for name, digest in sorted(digests.items()):
-        if name != CHECKSUMS:
-            escaped = name.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
-            lines.append(f"{'' if escaped == name else chr(92)}{digest}  {escaped}\n")
-    with whole_file(folder / CHECKSUMS) as part:
-        part.write_bytes(os.fsencode("".join(lines)))
+        write_checksums(path.parent, digests | {path.name: file_digest(path)})
 
 
 class Checksums:

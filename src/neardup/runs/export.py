@@ -26,7 +26,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from neardup import schema
-from neardup.documents.columns import json_like
+from neardup.documents.text_columns import json_like
 from neardup.errors import InputError, NeardupError, UsageError
 from neardup.files import whole_file
 

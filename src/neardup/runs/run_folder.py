@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from neardup import schema
-from neardup.artefacts.artefact import Artefact, Artefacts
+from neardup.artefacts.artefact import Artefact
 from neardup.artefacts.calibration import Calibration, load_calibration
 from neardup.documents.collection import Collection, collect_inputs
 from neardup.documents.extraction.extractor import Extraction
@@ -175,7 +175,7 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
     described = json.dumps(info, indent=2, ensure_ascii=False) + "\n"
     names = [*_FILES, *info.get("kept_files", [])]
     checksums = digests_of(folder, names, digests, workers=workers)
-    write_checksums(folder, more={RUN: described.encode()}, known=checksums)
+    write_checksums(folder, checksums, {RUN: described.encode()})
     write_text(folder / RUN, described)
     _publish(draft)
     if fault:
@@ -202,7 +202,10 @@ def _beside(write: Callable[[], None], workers: int) -> Iterator[None]:
 
 def _write_tables(result: Result, folder: Path) -> None:
     """What needs neither the input nor to know whether the kept documents can be written."""
-    _write_artefacts(result.artefacts, folder / ARTEFACTS)
+    for name, artefact in result.artefacts.items():  # so that a later run can build on this one
+        (folder / ARTEFACTS).mkdir(exist_ok=True)
+        with whole_file(folder / ARTEFACTS / f"{name}.arrow") as part:
+            artefact.save(part)
     write_table(result.decisions, folder / "decisions.parquet")
     write_table(result.duplicates, folder / "duplicates.parquet")
     write_table(result.pairs, folder / "pairs.parquet")
@@ -210,7 +213,9 @@ def _write_tables(result: Result, folder: Path) -> None:
         write_table(pa.table({"rank": result.rank}), folder / ORDER)
     if result.text_digests is not None:
         write_table(pa.table({"text": result.text_digests}), folder / DIGESTS)
-    _write_rejected(result.decisions, folder / "rejected.jsonl")
+    rejected = _rejected(result.decisions).select(["file", "row", "id", "reason"]).to_pylist()
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rejected)
+    write_text(folder / "rejected.jsonl", lines)
     if result.signatures:
         result.signatures(folder / SIGNATURES)
 
@@ -400,16 +405,3 @@ def _rejected(decisions: pa.Table) -> pa.Table:
 def write_table(table: pa.Table, path: Path) -> None:
     with writing(path, None) as file:
         pq.write_table(table, file, compression="zstd")
-
-
-def _write_artefacts(artefacts: Artefacts, folder: Path) -> None:
-    """Write what was counted from this input, so that a later run can build on this one."""
-    for name, artefact in artefacts.items():
-        folder.mkdir(exist_ok=True)
-        with whole_file(folder / f"{name}.arrow") as part:
-            artefact.save(part)
-
-
-def _write_rejected(decisions: pa.Table, path: Path) -> None:
-    rows = _rejected(decisions).select(["file", "row", "id", "reason"]).to_pylist()
-    write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))

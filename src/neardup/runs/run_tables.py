@@ -39,6 +39,7 @@ from neardup.schema import DECIDED, DUPLICATE, KINDS, Array, coded_column, offse
 if TYPE_CHECKING:
     from neardup.runs.result import Result
 
+
 _FILES = schema.DECISIONS.field("file").type
 
 

@@ -155,26 +155,20 @@ def _matches(wanted: Array, chunks: Iterator[Chunk], keys: Keys, workers: int) -
 def _chunks(inputs: Inputs, rows: Rows | None) -> Iterator[Chunk]:
     """A text that is not in its row any more may be elsewhere, so the first input is read whole
     after all others."""
+    passes: list[tuple[Collection, Columns, Rows | None]] = [(*both, None) for both in inputs]
     if rows is not None:
-        yield from _chunks_of(*inputs[0], rows)
-        inputs = [*inputs[1:], inputs[0]]
-    for collection, columns in inputs:
-        yield from _chunks_of(collection, columns)
-
-
-def _chunks_of(
-    collection: Collection, columns: Columns, rows: Rows | None = None
-) -> Iterator[Chunk]:
-    for source in collection.sources:
-        again = untouched(source)
-        try:
-            if rows is None:
-                chunks = again.chunks(columns)
-            else:
-                chunks = again.chunks_at(rows.get(source.file, np.empty(0, np.int64)), columns)
-            yield from collection.page_texts(source, chunks)
-        except (NeardupError, OSError, pa.ArrowException) as error:
-            LOG.warning("%s could not be read again: %s", source.file, error)
+        passes = [(*inputs[0], rows), *passes[1:], passes[0]]
+    for collection, columns, some in passes:
+        for source in collection.sources:
+            again = untouched(source)
+            try:
+                if some is None:
+                    chunks = again.chunks(columns)
+                else:
+                    chunks = again.chunks_at(some.get(source.file, np.empty(0, np.int64)), columns)
+                yield from collection.page_texts(source, chunks)
+            except (NeardupError, OSError, pa.ArrowException) as error:
+                LOG.warning("%s could not be read again: %s", source.file, error)
 
 
 def untouched(source: Any) -> Any:

@@ -8,20 +8,23 @@ characters in order; a scan in which every fifth character is wrong keeps four f
 A pair that passes below the threshold must also reach the floor: at least 60 % of the pieces are
 recognised (docs/decisions/0021-the-floor.md). At most 40 pieces, spread evenly over the text, are
 searched for, so the cost does not grow with the smaller text. The decision is made in integers and
-does not depend on the order of the two texts.
+does not depend on the order of the two texts. The kernel is ``native/text/recognition.hpp``.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from neardup.text.words import normal_form
+import numpy as np
+import numpy.typing as npt
 
-PIECE = 60  # characters; rapidfuzz compares up to 64 with every stretch of the larger text
-LIKE = 70  # percent of a piece's characters that a stretch must contain in the same order
-MOST_PIECES = 40
+from neardup import _native
+from neardup.schema import Array, Ragged
+from neardup.text.text_options import Text
+from neardup.text.words import buffers
+
 FLOOR = 60  # percent of the pieces
-_EDGE = "\n" * PIECE  # no normal form contains it; stretches at the edges become equally long
+_EVERY_PIECE = 101  # more than can be found, so none is left out
 
 
 class Recognised(NamedTuple):
@@ -44,25 +47,18 @@ class Recognised(NamedTuple):
 
 
 def recognised(a: str, b: str) -> Recognised:
-    smaller, larger = sorted(map(normal_form, (a, b)), key=lambda text: (len(text), text))
-    pieces = _pieces(smaller)
-    padded = f"{_EDGE}{larger}{_EDGE}"
-    return Recognised(sum(_is_in(piece, padded) for piece in pieces), len(pieces))
+    texts, one, other = Ragged(*buffers([a, b])), np.array([0]), np.array([1])
+    found, pieces = _counted(texts, one, other, _EVERY_PIECE)
+    return Recognised(int(found[0]), int(pieces[0]))
 
 
-def _pieces(text: str) -> list[str]:
-    """A shorter remainder at the end is left out, unless the text is shorter than one piece."""
-    count = max(len(text) // PIECE, 1)
-    sampled = min(count, MOST_PIECES)
-    starts = (PIECE * (number * count // sampled) for number in range(sampled))
-    return [text[start : start + PIECE] for start in starts]
+def recognised_pairs(texts: Ragged, a: Array, b: Array, floor: int) -> npt.NDArray[np.bool_]:
+    """Which pairs of the texts share at least ``floor`` percent of the pieces. Pieces are looked
+    for until that is known."""
+    found, pieces = _counted(texts, a, b, floor)
+    return np.asarray(100 * found >= floor * pieces)
 
 
-def _is_in(piece: str, text: str) -> bool:
-    """The score is the percentage of the piece's characters found in order. The cutoff lies half a
-    character below the least sufficient number, so rounding cannot change the decision."""
-    from rapidfuzz import fuzz  # few runs compare pieces
-
-    least = -(-LIKE * len(piece) // 100)
-    cutoff = 100 * (least - 0.5) / max(len(piece), 1)
-    return piece in text or bool(fuzz.partial_ratio(piece, text, score_cutoff=cutoff) > 0)
+def _counted(texts: Ragged, a: Array, b: Array, floor: int) -> tuple[Array, Array]:
+    forms = _native.normal_forms(texts.values, texts.offsets, Text().native())
+    return _native.recognised_pairs(*forms, a.astype(np.int64), b.astype(np.int64), floor)

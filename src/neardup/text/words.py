@@ -23,8 +23,7 @@ import numpy.typing as npt
 
 from neardup import _native
 from neardup.schema import Ragged
-from neardup.text.stopwords import STOP_WORDS
-from neardup.text.text_options import Text
+from neardup.text.text_options import STOP_WORDS, Text
 
 _DROP = 0
 

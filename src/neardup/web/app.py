@@ -19,11 +19,10 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 
 from neardup.report.html_page import style
-from neardup.web import problems
 from neardup.web.access import COOKIE, LASTS, Access
 from neardup.web.doors import Door, Doors
 from neardup.web.guard import Guard, too_often
-from neardup.web.pages import Data, Pages
+from neardup.web.pages import Data, Pages, install
 
 STATIC = Path(__file__).parent / "static"
 
@@ -70,7 +69,7 @@ def make_app(parts: Sequence[Part], guard: Guard, *, title: str = "neardup") -> 
     doors = Doors([*(door for part in parts for door in part.doors()), *own], ["/static/"])
     app.state.stopping = threading.Event()  # set when the server is told to stop
     app.state.pages = pages = Pages(links)
-    problems.install(app, pages, doors)
+    install(app, pages, doors)
     for door in doors.doors:
         _install(app, door, pages)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")

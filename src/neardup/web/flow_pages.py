@@ -33,8 +33,7 @@ from neardup.report.html_page import arrivals
 from neardup.report.html_page import bar as share_bar
 from neardup.web.app import Link
 from neardup.web.doors import Door
-from neardup.web.pages import Data
-from neardup.web.problems import ProblemError
+from neardup.web.pages import Data, ProblemError
 
 MOST_BARS = 60
 MOST_MATCHES = 50

@@ -25,7 +25,7 @@ from neardup.errors import NeardupError
 from neardup.web.access import Access, Token
 from neardup.web.doors import SAFE, Doors, Lane
 from neardup.web.limits import GoneError, Limits, Rate, Room, replayed
-from neardup.web.problems import ProblemError, problem, status_of, unexpected
+from neardup.web.pages import ProblemError, problem, status_of, unexpected
 
 
 def name_of(host: str) -> str:

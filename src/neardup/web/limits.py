@@ -18,7 +18,7 @@ from http import HTTPStatus
 
 from starlette.types import Message, Receive, Scope
 
-from neardup.web.problems import ProblemError
+from neardup.web.pages import ProblemError
 from neardup.wording import many
 
 MB = 1_000_000

@@ -13,6 +13,7 @@ import pytest
 import neardup as nd
 from neardup.engines.batch.intake import counts_while_reading
 from neardup.matching.evidence import EvidenceStore
+from neardup.methods.learned import Learned
 from neardup.methods.raregrams import Raregrams
 from neardup.plan import resolve
 from neardup.schema import Ragged, offsets_of
@@ -41,6 +42,17 @@ def test_one_reading_equals_two(tmp_path: Path, workers: int) -> None:
     assert once.pairs.equals(twice.pairs)
 
 
+def test_one_reading_of_learned_equals_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    once = nd.dedup(documents(), method="learned")
+    monkeypatch.setattr(Learned, "weighs_last", False)
+    twice = nd.dedup(documents(), method="learned")
+    assert once.counts.duplicates > 20
+    assert once.decisions.equals(twice.decisions)
+    assert once.pairs.equals(twice.pairs)
+    digests = [{n: a.digest for n, a in run.artefacts.items()} for run in (once, twice)]
+    assert digests[0] == digests[1]
+
+
 def test_the_table_is_that_of_a_pass_of_its_own() -> None:
     texts = [one["text"] for one in collection(np.random.default_rng(4), 60)]
     method = Raregrams(calibrate=False)
@@ -53,6 +65,8 @@ def test_the_table_is_that_of_a_pass_of_its_own() -> None:
     [
         ({"method": "raregrams"}, True),
         ({"method": "rareshingles"}, False),
+        ({"method": "learned"}, True),
+        ({"method": "learned", "limit": 5}, False),
         ({"method": "raregrams", "limit": 5}, False),
         ({"method": "raregrams", "set": {"frequencies": "general"}}, False),
     ],

@@ -26,7 +26,9 @@ from neardup.methods.thresholds import Cut
 from neardup.plan import resolve
 from neardup.progress import Silent
 from neardup.runs.result import Result
+from neardup.schema import Array
 from neardup.settings import settings_of
+from neardup.text.recognition import FLOOR
 from planting.test_plant import documents
 
 DOCUMENTS = [doc["text"] for doc in documents(80)]
@@ -168,3 +170,28 @@ def test_a_valley_that_loses_known_copies_is_refused() -> None:
 def test_a_valley_around_which_the_answer_is_not_steady_is_refused() -> None:
     assert believed([0.9], [0.1], between=10).by == VALLEY
     assert believed([0.9], [0.1], between=48).by == USUAL
+
+
+def test_what_passes_anyway_is_not_read() -> None:
+    """Only the second of two low-scoring pairs needs an exception."""
+    asked: list[list[int]] = []
+
+    def recognised(a: Array, b: Array, floor: int) -> Array:
+        asked.append([*a.tolist(), *b.tolist(), floor])
+        return np.ones(len(a), np.bool_)
+
+    digests = np.arange(6, dtype=np.uint64)
+    passing = Pairs(np.array([1, 4]), np.array([0, 5]), np.array([0.9, 0.3]))
+    low = Pairs(np.array([0, 2]), np.array([1, 3]), np.array([0.3, 0.3]))
+    found = calibrated(
+        passing,
+        low,
+        np.ones(2, np.bool_),
+        digests,
+        digests,
+        Rareshingles(threshold=0.4),
+        Answers(recognised=recognised),
+        every_pair=True,
+    )
+    assert asked == [[2, 3, FLOOR]]
+    assert found.digests.tolist() == [2, 3]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import neardup as nd
-from neardup.engines.index import postgresql, volatile
+from neardup.engines.index import postgresql, store
 from neardup.engines.index import sqlite as sqlite_store
 from neardup.engines.index.sqlite import SqliteStore
 from neardup.errors import IndexStoreError, RejectedError, SettingsError, SignatureError
@@ -293,7 +293,7 @@ def test_who_reads_sees_nothing_that_is_not_stored(url: str) -> None:
 
 def test_pages_of_documents(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that come while they are read are there, those that go are not."""
-    monkeypatch.setattr(volatile, "PAGE", 3)
+    monkeypatch.setattr(store, "PAGE", 3)
     monkeypatch.setattr(sqlite_store, "ROWS", sqlite_store.ROWS.replace("1000", "3"))
     monkeypatch.setattr(postgresql, "PAGE", 3)
     with nd.Index.open(url, **SHINGLES) as index:

@@ -8,8 +8,7 @@ import pytest
 
 from neardup.documents import collect
 from neardup.documents.news_items import feed_items
-from neardup.engines.index.flow.item_files import feed_fields
-from neardup.engines.index.flow.items import Fields
+from neardup.engines.index.flow.items import Fields, feed_fields
 from neardup.engines.index.flow.watched_folder import Opener, Staged
 from neardup.engines.index.index import Index
 from neardup.engines.index.refresh import refresh, take_in

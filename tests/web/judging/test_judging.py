@@ -15,9 +15,8 @@ from fastapi.testclient import TestClient
 import neardup as nd
 from neardup.cli import main
 from neardup.errors import SettingsError
-from neardup.labels.guidelines import GUIDELINES, guideline_of
 from neardup.labels.label_store import read_labels
-from neardup.labels.samples import judging_folder
+from neardup.labels.samples import GUIDELINES, guideline_of, judging_folder
 from neardup.web.app import make_app
 from neardup.web.guard import Guard
 from neardup.web.judging.judging_pages import judging_parts

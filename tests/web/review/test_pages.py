@@ -6,6 +6,7 @@ import html
 import json
 import re
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
@@ -96,7 +97,7 @@ def test_every_link_leads_somewhere(tmp_path: Path, name: str) -> None:
 
 def wait_for_texts(client: TestClient) -> None:
     while not client.get("/index.json").json()["reading"]["done"]:
-        pass
+        time.sleep(0.01)
 
 
 def crawled(client: TestClient) -> Iterator[tuple[str, object]]:

@@ -15,7 +15,7 @@ import neardup as nd
 from engines.index.postgres import running
 from neardup.client import Client
 from neardup.engines.index.arrivals import Events
-from neardup.web.problems import ProblemError
+from neardup.web.pages import ProblemError
 from neardup.web.service.service import Checker
 from neardup.web.service.writer import TOGETHER, Add, AddEach, Remove, Update, Writer
 from web.service.process import SETTINGS, served

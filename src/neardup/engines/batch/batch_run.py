@@ -51,10 +51,10 @@ from neardup.methods.base import Comparisons
 from neardup.plan import USUAL_MEMORY, Plan
 from neardup.progress import Progress
 from neardup.runs.outcome import Intake, Outcome
-from neardup.runs.run_tables import PairKinds, all_pairs, kinds_of_texts
+from neardup.runs.run_tables import BLOCK_BYTES, PairKinds, all_pairs, kinds_of_texts
 from neardup.runs.texts_again import Means, Rows, TextsAgain, reread, text_keys, wanted_rows
-from neardup.schema import Array
-from neardup.text.recognition import recognised
+from neardup.schema import Array, slices_of
+from neardup.text import recognition
 
 LEAST_CHUNK = 1 << 20  # bytes that are read at a time where memory is scarce
 
@@ -430,13 +430,24 @@ def recognised_pairs(
 def _compared(
     again: TextsAgain, a: Array, b: Array, floor: int, workers: int, progress: Progress
 ) -> npt.NDArray[np.bool_]:
-    def enough(pair: tuple[int, int]) -> bool:
-        numbers = np.array(pair)
-        progress.advance(1)
-        if (again.slot[numbers] < 0).any():
-            return False
-        one, other = again.strings(numbers)
-        return recognised(one, other).reaches(floor)
+    """Block by block; what was not read again is recognised nowhere."""
+    enough = np.zeros(len(a), np.bool_)
+    readable = np.flatnonzero((again.slot[a] >= 0) & (again.slot[b] >= 0))
+    # One after the other, pairs of the same text, so that a block has few texts.
+    readable = readable[np.lexsort((a[readable], b[readable]))]
 
+    def of_block(block: slice) -> tuple[Array, Array]:
+        chosen = readable[block]
+        texts, where = again.texts(np.concatenate([a[chosen], b[chosen]]))
+        same = recognition.recognised_pairs(
+            texts, where[: len(chosen)], where[len(chosen) :], floor
+        )
+        progress.advance(len(chosen))
+        return chosen, same
+
+    blocks = slices_of(again.lengths[a[readable]] + again.lengths[b[readable]], BLOCK_BYTES)
     with ThreadPoolExecutor(workers) as pool:
-        return np.array(list(pool.map(enough, zip(a.tolist(), b.tolist(), strict=True))), np.bool_)
+        for chosen, same in pool.map(of_block, blocks):
+            enough[chosen] = same
+    progress.advance(len(a) - len(readable))
+    return enough

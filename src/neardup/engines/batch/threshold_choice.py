@@ -266,8 +266,9 @@ def calibrated(
     every_pair: bool,
 ) -> Calibration:
     """``pairs`` are those from the reach of the method on; of the ``low``-scoring ones, those that
-    ``may`` can be exceptions. ``forms`` are digests of the normal forms of the documents, ``texts``
-    digests of their texts. Where not ``every_pair`` was made, scores have no distribution."""
+    ``may`` can be exceptions, unless they are among the ``pairs`` that pass. ``forms`` are digests
+    of the normal forms of the documents, ``texts`` digests of their texts. Where not ``every_pair``
+    was made, scores have no distribution."""
     usual, limit = method.threshold, method.exception_limit
     scores = pairs.score if every_pair else pairs.score[:0]
     if method.reach < usual:
@@ -278,11 +279,21 @@ def calibrated(
         calibration = _believed(score_gap(scores, usual), usual, pairs.score, answers.known)
     own = own_thresholds(len(forms), low, limit(usual))
     below = low.where(may & (low.score < limit(calibration.threshold)))
-    exceptions = above_both(below, own)
+    passing = pairs.where(pairs.score >= calibration.threshold)
+    exceptions = _without(above_both(below, own), passing, len(forms))
     if len(exceptions):
         same = answers.recognised(texts[exceptions.a], texts[exceptions.b], recognition.FLOOR)
         exceptions = exceptions.where(same)
     return _listing(calibration, exceptions, forms, own)
+
+
+def _without(pairs: Pairs, others: Pairs, documents: int) -> Pairs:
+    """The pairs that are not among the others: what passes anyway need not be read."""
+
+    def names(some: Pairs) -> Array:
+        return np.minimum(some.a, some.b) * documents + np.maximum(some.a, some.b)
+
+    return pairs.where(~np.isin(names(pairs), names(others)))
 
 
 def _listing(calibration: Calibration, exceptions: Pairs, forms: Array, own: Array) -> Calibration:

@@ -5,10 +5,10 @@ from where the batch engine would take them: the file the user named, a run that
 on, or the references and the input.
 
 To calibrate, tasks score the pairs at the lowest threshold that may be chosen and gather the rare
-features of low-scoring pairs. The driver takes the scores and these features, of which one in so
-many stands for all, and calls ``engines/batch/threshold_choice.py``. For a calibration by
-consistency the driver takes the scored pairs themselves, about 34 bytes each; pairs of parts that
-are too dense to be compared in full take no part. The result is an artefact, and the run goes on as
+features of low-scoring pairs. The driver takes the scored pairs, 24 bytes each, and these features,
+of which one in so many stands for all, and calls ``engines/batch/threshold_choice.py``. For a
+calibration by consistency a pair takes about 34 bytes; pairs of parts that are too dense to be
+compared in full take no part. The result is an artefact, and the run goes on as
 with one that was given.
 """
 
@@ -41,8 +41,8 @@ from neardup.matching.scorer import Scorer
 from neardup.methods.base import TOO_SHORT, Comparisons, Method, RareEntries
 from neardup.plan import Plan
 from neardup.progress import Progress
-from neardup.schema import Array
-from neardup.text.recognition import recognised
+from neardup.schema import Array, Ragged
+from neardup.text import recognition
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from neardup.engines.spark.spark_frames import Input
     from neardup.engines.spark.spark_run import Run
 
-SCORES = pa.schema([("scores", pa.binary()), ("partial", pa.bool_())])
+SCORES = pa.schema([(name, pa.binary()) for name in ("a", "b", "score", "partial")])
 COMPARED = pa.schema([(name, pa.binary()) for name in ("a", "b", "score", "refused", "thin")])
 RECOGNISED = pa.schema([("number", pa.int64())])
 ENTRIES = pa.schema(
@@ -100,8 +100,9 @@ def _found(run: Run, plan: Plan) -> Calibration:
     if threshold_choice.asks_consistency(method):
         return _consistent(run, method)
     matched = run.matched()
-    pairs, complete = _scores(matched.parts(scored_rows, SCORES))
+    table = matched.parts(scored_rows, SCORES).toArrow()
     nodes = _nodes(matched.documents)
+    pairs, complete = _pairs_of(table, nodes), not _bytes(table, "partial", np.bool_).any()
     low, may = _low_scoring(matched.rows, matched.here, nodes, method)
 
     def known() -> KnownScores | None:
@@ -157,16 +158,14 @@ def _compared(run: Run, method: Method) -> tuple[Nodes, Pairs, pa.Table]:
     matched = run.matched()
     table = matched.parts(functools.partial(compared_rows, method=method), COMPARED).toArrow()
     nodes = _nodes(matched.documents)
+    return nodes, _pairs_of(table, nodes), table
+
+
+def _pairs_of(table: pa.Table, nodes: Nodes) -> Pairs:
     order = np.argsort(nodes.names, kind="stable")
-    a, b = (
-        order[np.searchsorted(nodes.names[order], _bytes(table, side, np.uint64))]
-        for side in ("a", "b")
-    )
-    return (
-        nodes,
-        Pairs(np.minimum(a, b), np.maximum(a, b), _bytes(table, "score", np.float64)),
-        table,
-    )
+    names = nodes.names[order]
+    a, b = (order[np.searchsorted(names, _bytes(table, side, np.uint64))] for side in ("a", "b"))
+    return Pairs(np.minimum(a, b), np.maximum(a, b), _bytes(table, "score", np.float64))
 
 
 def compared_rows(
@@ -193,23 +192,15 @@ def _bytes(table: pa.Table, name: str, dtype: npt.DTypeLike) -> Array:
 
 
 def scored_rows(batches: Iterator[pa.RecordBatch], plan: Plan) -> Iterator[pa.RecordBatch]:
-    """The scores of all pairs of a part, and whether some were not looked at."""
-    from neardup.engines.spark.component_task import outcomes
+    """All pairs of a part with their scores, and whether some were not looked at."""
+    from neardup.engines.spark.component_task import parted
 
-    for outcome in outcomes(batches, plan):
-        scores = outcome.pairs.score.tobytes()
-        partial = not outcome.pairs_complete
-        yield pa.RecordBatch.from_arrays(
-            [pa.array([scores], pa.binary()), pa.array([partial])], schema=SCORES
-        )
-
-
-def _scores(parts: DataFrame) -> tuple[Pairs, bool]:
-    table = parts.toArrow()
-    arrays = [np.frombuffer(one, np.float64) for one in table["scores"].to_pylist()]
-    scores = np.concatenate([np.empty(0), *arrays])
-    nobody = np.zeros(len(scores), np.int64)
-    return Pairs(nobody, nobody, scores), not any(table["partial"].to_pylist())
+    for part, outcome in parted(batches, plan):
+        pairs, nodes = outcome.pairs, unsigned(part.documents["node"])
+        partial = np.array([not outcome.pairs_complete])
+        columns = [nodes[pairs.a], nodes[pairs.b], pairs.score, partial]
+        cells = [pa.array([column.tobytes()], pa.binary()) for column in columns]
+        yield pa.RecordBatch.from_arrays(cells, schema=SCORES)
 
 
 @dataclass(frozen=True)
@@ -262,8 +253,10 @@ def recognised_pairs(run: Run, a: Array, b: Array, floor: int) -> Array:
 def _recognise(batches: Iterator[pa.RecordBatch], floor: int) -> Iterator[pa.RecordBatch]:
     """The numbers of the pairs whose texts share enough."""
     for batch in batches:
-        texts = zip(batch["one"].to_pylist(), batch["other"].to_pylist(), strict=True)
-        enough = pa.array([recognised(*pair).reaches(floor) for pair in texts], pa.bool_())
+        sides = [batch[side].cast(pa.large_string()) for side in ("one", "other")]
+        texts = Ragged.of_strings(pa.concat_arrays(sides))
+        one = np.arange(batch.num_rows)
+        enough = pa.array(recognition.recognised_pairs(texts, one, one + batch.num_rows, floor))
         numbers = batch["number"].filter(enough)
         yield pa.RecordBatch.from_arrays([numbers], schema=RECOGNISED)
 

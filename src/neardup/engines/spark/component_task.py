@@ -188,11 +188,6 @@ def decided_rows(batches: Iterator[pa.RecordBatch], plan: Plan) -> Iterator[pa.R
         yield from rows(outcome, plan, part)
 
 
-def outcomes(batches: Iterator[pa.RecordBatch], plan: Plan) -> Iterator[Outcome]:
-    for _, outcome in parted(batches, plan):
-        yield outcome
-
-
 def parted(batches: Iterator[pa.RecordBatch], plan: Plan) -> Iterator[tuple[Part, Outcome]]:
     """Those that meet nobody, and the others."""
     gathered = _Gathered(plan)

@@ -64,7 +64,7 @@ def save(result: SparkResult, folder: str) -> str:
             _copy(spark, Path(made) / f"{name}.arrow", f"{place}/{ARTEFACTS}/{name}.arrow")
         info = json.dumps({**result.info, "format": FORMAT}, indent=2, ensure_ascii=False) + "\n"
         more = {RUN: info.encode()}
-        write_checksums(Path(made), more=more, known=dict(_digests(spark, place, written)))
+        write_checksums(Path(made), dict(_digests(spark, place, written)), more)
         (Path(made) / RUN).write_bytes(more[RUN])
         for name in (CHECKSUMS, RUN):
             _copy(spark, Path(made) / name, f"{place}/{name}")

@@ -8,7 +8,7 @@ from typing import Any
 from neardup.artefacts import outline
 from neardup.artefacts.discriminants import Linear
 from neardup.artefacts.model import Model
-from neardup.evaluation.evaluation_report import Section
+from neardup.evaluation.sections import Section
 from neardup.report.html_page import Cell, Ranged, Table
 from neardup.wording import many
 

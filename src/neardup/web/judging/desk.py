@@ -20,9 +20,8 @@ from neardup.documents.collection import collect
 from neardup.engines.index.store import Row, no_index, open_store
 from neardup.errors import InputError, MissingExtraError
 from neardup.labels.agreement import verdicts
-from neardup.labels.guidelines import Guideline
 from neardup.labels.label_store import DUPLICATE, UNDECIDED
-from neardup.labels.samples import DRAWN, SUGGESTED, JudgedFolder, judging_folder
+from neardup.labels.samples import DRAWN, SUGGESTED, Guideline, JudgedFolder, judging_folder
 from neardup.labels.sampling import Key, Sample, draw, draw_pairs
 from neardup.runs.result import Result
 

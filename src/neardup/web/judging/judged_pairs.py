@@ -27,8 +27,7 @@ from neardup.schema import KINDS
 from neardup.text.alignment import align
 from neardup.web.doors import Door
 from neardup.web.judging.desk import Desk
-from neardup.web.pages import Data
-from neardup.web.problems import ProblemError, not_found
+from neardup.web.pages import Data, ProblemError, not_found
 
 MOST_FIELDS = 256 << 10  # bytes of a form
 LONGEST = 2000  # characters of a field

@@ -12,12 +12,19 @@ from typing import Any, NamedTuple
 
 from fastapi.responses import RedirectResponse, Response
 
-from neardup.labels.agreement import ARBITER, ASSESSOR, check_assessor, free_name, verdicts
-from neardup.labels.guidelines import guideline_of
+from neardup.labels.agreement import (
+    ARBITER,
+    ASSESSOR,
+    check_assessor,
+    disputed_lists,
+    free_name,
+    list_agreements,
+    run_agreement,
+    verdicts,
+)
 from neardup.labels.label_store import Labels
 from neardup.labels.result_lists import NONE, ResultList, add_lists, load_lists, read_lists
-from neardup.labels.samples import DRAWN
-from neardup.labels.set_agreement import disputed_lists, list_agreements, run_agreement
+from neardup.labels.samples import DRAWN, guideline_of
 from neardup.web.app import Link, Part
 from neardup.web.doors import Door
 from neardup.web.evaluation_pages import Evaluating
@@ -25,8 +32,7 @@ from neardup.web.judging.desk import Desk
 from neardup.web.judging.judged_pairs import Pairs, Posted, PostedFields, address, refused
 from neardup.web.judging.judging_front import Front
 from neardup.web.judging.judging_results import Disputes, Exchange, Results, measured
-from neardup.web.pages import Data
-from neardup.web.problems import not_found
+from neardup.web.pages import Data, not_found
 from neardup.wording import shortened
 
 

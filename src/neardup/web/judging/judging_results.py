@@ -36,8 +36,7 @@ from neardup.web.doors import Door
 from neardup.web.judging.desk import Desk, labelled_of, missing_labels
 from neardup.web.judging.judged_pairs import read_bytes
 from neardup.web.judging.judging_front import progress, train_command
-from neardup.web.pages import Data
-from neardup.web.problems import not_found
+from neardup.web.pages import Data, not_found
 from neardup.wording import shortened
 
 EXCERPT = 160  # characters of a text in a list

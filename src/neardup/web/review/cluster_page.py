@@ -20,7 +20,7 @@ from neardup.decisions.policy import ACTIONS
 from neardup.report.html_page import Html, html
 from neardup.schema import Array
 from neardup.web.doors import Door
-from neardup.web.problems import not_found
+from neardup.web.pages import not_found
 from neardup.web.review.filters import Facts, Filter
 from neardup.web.review.list_pages import Asked, Number
 from neardup.web.review.pagination import page_of, place_of

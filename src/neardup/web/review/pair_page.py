@@ -18,7 +18,7 @@ from neardup.report.side_by_side import fragment
 from neardup.runs.comparison import Comparison
 from neardup.text.alignment import DIFFERS, MOVED, SHARED, Alignment, Span
 from neardup.web.doors import Door
-from neardup.web.problems import not_found
+from neardup.web.pages import not_found
 from neardup.web.review.filters import Facts, Filter
 from neardup.web.review.list_pages import Asked
 from neardup.web.review.pagination import place_of

@@ -26,11 +26,10 @@ from neardup.documents.collection import collect_inputs
 from neardup.engines.index.index import Index
 from neardup.errors import UsageError
 from neardup.passages.cleanup import USUAL
-from neardup.passages.passage_class import CLASSES
 from neardup.passages.passage_folder import MEANINGS
-from neardup.passages.passage_settings import PassageSettings, settings_of
+from neardup.passages.passage_settings import CLASSES, PassageSettings, settings_of
 from neardup.passages.provenance import MIN_WORDS, Library, traced
-from neardup.passages.trace_page import traced_document
+from neardup.passages.traces import traced_document
 from neardup.report.html_page import style
 from neardup.runs.checksums import Checksums
 from neardup.runs.run_info import RUN

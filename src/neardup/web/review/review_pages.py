@@ -26,7 +26,7 @@ from neardup.web.app import Link, Part
 from neardup.web.doors import Door
 from neardup.web.flow_pages import FlowPart
 from neardup.web.judging.judging_pages import judging_parts
-from neardup.web.problems import not_found
+from neardup.web.pages import not_found
 from neardup.web.review.cluster_page import Details
 from neardup.web.review.filters import DECIDED, Filter, asked
 from neardup.web.review.list_pages import Lists, progress

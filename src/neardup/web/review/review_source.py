@@ -2,7 +2,7 @@
 
 Both give a table of decisions, a table of pairs, and the documents as far as they can be read. The
 inputs of a run are used only if they did not change since. A run can be changed by hand
-(``runs/changes.py``). An index decides in the order of arrival and has its own ways to change, so
+(``runs/history.py``). An index decides in the order of arrival and has its own ways to change, so
 its review only shows the documents as they were when it was read.
 """
 

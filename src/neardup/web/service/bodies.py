@@ -24,7 +24,7 @@ from starlette.types import Receive, Scope, Send
 from neardup.documents.columns import Columns
 from neardup.errors import NeardupError
 from neardup.web.limits import GoneError, Limits, busy
-from neardup.web.problems import ProblemError, problem_of
+from neardup.web.pages import ProblemError, problem_of
 from neardup.web.service.responses import written
 from neardup.web.service.writer import TOGETHER, AddEach, Writer
 

@@ -19,7 +19,7 @@ from neardup.engines.index.index import Index
 from neardup.engines.index.store import Row
 from neardup.errors import RejectedError
 from neardup.schema import DUPLICATE, KEPT
-from neardup.web.problems import ProblemError, not_found
+from neardup.web.pages import ProblemError, not_found
 
 JSON = "application/json"
 

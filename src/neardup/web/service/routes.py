@@ -21,7 +21,7 @@ from neardup.methods import registry
 from neardup.methods.registry import describe
 from neardup.web.doors import Door
 from neardup.web.limits import busy
-from neardup.web.problems import MEDIA
+from neardup.web.pages import MEDIA
 from neardup.web.service import responses
 from neardup.web.service.bodies import LINES_MEDIA, Object, Stream, object_of
 from neardup.web.service.responses import Problem, found, respond

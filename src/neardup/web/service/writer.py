@@ -23,7 +23,7 @@ from neardup.engines.index.signing import Arrival
 from neardup.engines.index.store import Row
 from neardup.errors import IndexStoreError, NeardupError, RejectedError
 from neardup.web.limits import busy
-from neardup.web.problems import ProblemError
+from neardup.web.pages import ProblemError
 from neardup.web.service.responses import answer, answer_of_row, missing
 from neardup.wording import shortened
 

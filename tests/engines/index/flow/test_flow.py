@@ -15,8 +15,7 @@ import pytest
 from engines.index.flow.sample import feed, story
 from neardup.engines.index.flow.flow import Flow
 from neardup.engines.index.flow.flow_settings import FlowSettings
-from neardup.engines.index.flow.item_files import LinesSource
-from neardup.engines.index.flow.items import Event, Fields
+from neardup.engines.index.flow.items import Event, Fields, LinesSource
 from neardup.engines.index.flow.watched_folder import FolderSource
 from neardup.engines.index.flow.workplace import Work
 from neardup.engines.index.index import Index

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.documents.news_items import feed_items
-from neardup.engines.index.flow.item_files import feed_fields, items
-from neardup.engines.index.flow.items import Fields
+from neardup.engines.index.flow.items import Fields, feed_fields, items
 from neardup.engines.index.flow.watched_folder import Opened, Opener, Staged
 
 FIELDS = Fields()

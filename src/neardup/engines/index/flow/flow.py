@@ -22,8 +22,19 @@ from typing import Any, NamedTuple, Protocol
 
 from neardup.documents.extraction.extractor import Extractor
 from neardup.engines.index.arrival_rule import Match
-from neardup.engines.index.flow.item_files import WHOLE, ending, is_whole, items, whole_problem
-from neardup.engines.index.flow.items import PROBLEM, Event, Fields, Item, Naming, sentence
+from neardup.engines.index.flow.items import (
+    PROBLEM,
+    WHOLE,
+    Event,
+    Fields,
+    Item,
+    Naming,
+    ending,
+    is_whole,
+    items,
+    sentence,
+    whole_problem,
+)
 from neardup.engines.index.flow.places import (
     DUPLICATE,
     ORIGINAL,

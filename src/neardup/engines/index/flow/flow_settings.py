@@ -13,8 +13,7 @@ from pathlib import Path
 from neardup.documents.extraction.extractor import Extraction, Extractor
 from neardup.documents.file_formats import HTML
 from neardup.engines.index.flow.flow import Flow, Source
-from neardup.engines.index.flow.item_files import LinesSource
-from neardup.engines.index.flow.items import Fields
+from neardup.engines.index.flow.items import Fields, LinesSource
 from neardup.engines.index.flow.places import Places
 from neardup.engines.index.flow.polled_feeds import Feed, PolledFeeds, is_address
 from neardup.engines.index.flow.watched_folder import FolderSource

@@ -27,8 +27,7 @@ from urllib.error import HTTPError
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from neardup import files
-from neardup.engines.index.flow.item_files import feed_entries
-from neardup.engines.index.flow.items import Fields, Item, object_of
+from neardup.engines.index.flow.items import Fields, Item, feed_entries, object_of
 from neardup.errors import StoreError, UnreadableError, without_password
 
 SCHEMES = ("http://", "https://")

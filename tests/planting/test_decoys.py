@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from neardup.documents import Columns, collect
+from neardup.planting.decoys import FORM_SHARES, forms
 from neardup.planting.edits import edits_named
-from neardup.planting.forms import SHARES, forms
 from neardup.planting.material import units
 from neardup.planting.plant import plant
 from planting.test_edits import TEXTS
@@ -14,7 +14,7 @@ from planting.test_plant import documents
 def test_two_fillings_differ_in_the_blanks_alone() -> None:
     made = plant(collect(documents(30)), Columns(), edits_named(["deletions"]), 5)
     table = forms(made, 4).to_pylist()
-    assert {row["rate"] for row in table} == set(SHARES)
+    assert {row["rate"] for row in table} == set(FORM_SHARES)
     texts = dict(made.material.texts)
     for a, b in zip(table[::2], table[1::2], strict=True):
         assert a["donors"] == b["donors"]

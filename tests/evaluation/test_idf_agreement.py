@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.artefacts import idf_agreement
 from neardup.artefacts.idf import IdfCounter, IdfTable
-from neardup.artefacts.idf_agreement import Signatures, rank_correlation, spearman
 from neardup.errors import SignatureError
+from neardup.evaluation import stability
+from neardup.evaluation.stability import Signatures, rank_correlation, spearman
 from neardup.testing import batch
 from neardup.text.text_options import Text
 from reference import agreement as twin
@@ -78,7 +78,7 @@ def test_changes_equal_twin(
     a, b = built(one), built(other)
     with pytest.MonkeyPatch.context() as patch:
         if tiny:
-            patch.setattr(idf_agreement, "_BLOCK", 1)
+            patch.setattr(stability, "_BLOCK", 1)
         found = Signatures(a, b, longest).changed(pa.array(texts, pa.large_string()))
     known = [bool(twin.signature(t, rows(a), 1) or twin.signature(t, rows(b), 1)) for t in texts]
     assert found.known.tolist() == known

@@ -34,12 +34,16 @@ $(STAMP): export CCACHE_BASEDIR ?= $(CURDIR)
 $(STAMP): export CCACHE_NOHASHDIR ?= 1
 endif
 
-# setuptools: pyspark comes as a source package and is built here too. --no-compile: most of what is
-# installed is never imported.
+# The kernels are built while packages are unpacked, which takes one core. setuptools: pyspark comes as
+# a source package and is built here too. --no-compile: most of what is installed is never imported.
+PIP := $(BIN)/python -m pip install --quiet --no-compile
 $(STAMP): $(NATIVE) | needs
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-compile --upgrade pip $(BUILD)
-	$(BIN)/python -m pip install --quiet --no-compile --no-build-isolation $(if $(LOCKED),-c constraints.txt) -e ".[all,spark,dev]"
+	$(PIP) --upgrade pip $(BUILD)
+	$(BIN)/python tools/requirements.py all spark dev > $(VENV)/requirements.txt
+	$(PIP) --no-build-isolation --no-deps -e . & kernels=$$!; \
+	$(PIP) --no-build-isolation $(if $(LOCKED),-c constraints.txt) -r $(VENV)/requirements.txt; \
+	packages=$$?; wait $$kernels && exit $$packages
 	@touch $(STAMP)
 
 # The one thing outside .venv: pages are tested in a real browser, Spark needs Java, valgrind counts.

@@ -20,7 +20,7 @@ from cli.every import every_command
 from conftest import DATA
 from neardup import api as nd
 from neardup.cli import main
-from neardup.cli.tally import opened_or_new
+from neardup.cli.index_options import opened_or_new
 from neardup.engines.index.index import Index
 from neardup.engines.ranked import group
 from neardup.errors import SettingsError

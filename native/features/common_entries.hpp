@@ -9,6 +9,11 @@
 #include <vector>
 
 #include "families.hpp"
+#include "simd.hpp"
+
+#if NEARDUP_X86
+#include <immintrin.h>
+#endif
 
 namespace neardup {
 
@@ -60,6 +65,66 @@ void for_common_entries(Entries p, Entries q, std::vector<Match> &room, Take tak
         while (merges[i].steps() > 0) merges[i].step();
         take(room.data() + size * i / parts + i, merges[i].out);
     }
+}
+
+#if NEARDUP_X86
+// The upper halves of eight entries; entry kEighth[i] is in lane i.
+inline constexpr std::array<uint8_t, 8> kEighth{0, 1, 4, 5, 2, 3, 6, 7};
+NEARDUP_AVX2 NEARDUP_INLINE __m256i eight_features(const uint64_t *entries) {
+    const auto *const halves = reinterpret_cast<const float *>(entries);
+    return _mm256_castps_si256(_mm256_shuffle_ps(_mm256_loadu_ps(halves), _mm256_loadu_ps(halves + 8), _MM_SHUFFLE(3, 1, 3, 1)));
+}
+
+NEARDUP_AVX2 NEARDUP_INLINE uint32_t equal_lanes(__m256i x, __m256i y) {
+    return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(x, y))));
+}
+
+// All bits of the lanes of x that are equal to the lane of y, or to that of z.
+NEARDUP_AVX2 NEARDUP_INLINE __m256i equal_to_one(__m256i x, __m256i y, __m256i z) {
+    return _mm256_or_si256(_mm256_cmpeq_epi32(x, y), _mm256_cmpeq_epi32(x, z));
+}
+
+// Lanes of x that are equal to any lane of y.
+NEARDUP_AVX2 NEARDUP_INLINE uint32_t lanes_in(__m256i x, __m256i y) {
+    const __m256i z = _mm256_permute2x128_si256(y, y, 1);
+    const __m256i first = _mm256_or_si256(equal_to_one(x, y, z), equal_to_one(x, _mm256_shuffle_epi32(y, 0x39), _mm256_shuffle_epi32(z, 0x39)));
+    const __m256i second = _mm256_or_si256(equal_to_one(x, _mm256_shuffle_epi32(y, 0x4E), _mm256_shuffle_epi32(z, 0x4E)),
+                                           equal_to_one(x, _mm256_shuffle_epi32(y, 0x93), _mm256_shuffle_epi32(z, 0x93)));
+    return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_or_si256(first, second))));
+}
+
+// Writes the matches and returns their end; eight entries are compared with eight at a time. Sixteen steps of a merge,
+// each of which waits for the one before, become one or two.
+NEARDUP_AVX2 inline Match *matches_avx2(Entries p, Entries q, Match *out) {
+    while (p.size() >= 8 && q.size() >= 8) {
+        const __m256i x = eight_features(p.begin), y = eight_features(q.begin);
+        const uint64_t x_last = p.begin[7] >> 32, y_last = q.begin[7] >> 32;
+        for (uint32_t in = lanes_in(x, y); in; in &= in - 1) {
+            const uint64_t entry = p.begin[kEighth[static_cast<size_t>(__builtin_ctz(in))]];
+            const uint32_t same = equal_lanes(y, _mm256_set1_epi32(static_cast<int>(entry >> 32)));
+            *out++ = {entry, q.begin[kEighth[static_cast<size_t>(__builtin_ctz(same))]]};
+        }
+        p.begin += 8 * ((x_last - y_last - 1) >> 63);
+        q.begin += 8 * ((y_last - x_last - 1) >> 63);
+    }
+    Merge rest{p, q, out};
+    while (rest.steps() > 0) rest.step();
+    return rest.out;
+}
+#endif
+
+// The same for rows without repeated features; take may be called once.
+template <typename Take>
+void for_common_distinct(Entries p, Entries q, std::vector<Match> &room, Take take) {
+#if NEARDUP_X86
+    if (instructions() >= Instructions::avx2) {
+        // Repeats would only be matched in another way: every eight entries meet every eight at most once.
+        const auto most = static_cast<size_t>(p.size() + q.size()) + 1;
+        if (room.size() < most) room.resize(most);
+        return take(room.data(), matches_avx2(p, q, room.data()));
+    }
+#endif
+    for_common_entries(p, q, room, take);
 }
 
 }  // namespace neardup

@@ -93,7 +93,7 @@ GramSums compared(const Row &a, const Row &b, uint32_t level, const Sizes &of_a,
     GramSums sums{};
     if (a.whole != b.whole) return sums;
     int64_t of_lone = 0, many = 0;
-    for_common_entries(a.entries, b.entries, room, [&](const Match *match, const Match *end) {
+    const auto add = [&](const Match *match, const Match *end) {
         for (; match < end; ++match) {
             const int64_t in = std::min(level_of(match->p), level_of(match->q)) >= level;
             const int64_t weight = a.whole ? 1 : std::min(weight_of(match->p), weight_of(match->q)) & -in;
@@ -105,7 +105,9 @@ GramSums compared(const Row &a, const Row &b, uint32_t level, const Sizes &of_a,
             sums.rare += in & static_cast<int64_t>(rarity == kFewHave || rarity == kOneHas);
             of_lone += weight & -static_cast<int64_t>(rarity == kOneHas);
         }
-    });
+    };
+    if (a.whole) for_common_entries(a.entries, b.entries, room, add);
+    else for_common_distinct(a.entries, b.entries, room, add);
     sums.a = of_a.known + of_lone;
     sums.b = of_b.known + of_lone;
     sums.smaller = std::min(of_a.features, of_b.features);

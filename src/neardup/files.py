@@ -172,7 +172,17 @@ def _lock(file: int, *, wait: bool = True) -> None:
 def locked(path: Path, busy: Callable[[], NeardupError]) -> Iterator[None]:
     """Allows one process at a time; raises ``busy()`` if there is another one. The file is removed
     at the end; one that a killed process left locks nothing."""
-    file = _own_lock(path, busy)
+    while True:
+        file = os.open(path, os.O_RDWR | os.O_CREAT)
+        try:
+            _lock(file, wait=False)
+        except OSError as error:
+            os.close(file)
+            raise busy() from error
+        # The previous holder may have removed the file; a lock on a removed file protects nothing.
+        if _is_open_as(file, path):
+            break
+        os.close(file)
     try:
         yield
     finally:
@@ -213,20 +223,6 @@ def _busy(path: Path) -> UsageError:
 
 def _existing(folder: Path) -> Path:
     return next((path for path in (folder, *folder.parents) if path.exists()), folder)
-
-
-def _own_lock(path: Path, busy: Callable[[], NeardupError]) -> int:
-    while True:
-        file = os.open(path, os.O_RDWR | os.O_CREAT)
-        try:
-            _lock(file, wait=False)
-        except OSError as error:
-            os.close(file)
-            raise busy() from error
-        # The previous holder may have removed the file; a lock on a removed file protects nothing.
-        if _is_open_as(file, path):
-            return file
-        os.close(file)
 
 
 def _is_open_as(file: int, path: Path) -> bool:

@@ -8,8 +8,7 @@ import pytest
 from neardup import api as nd
 from neardup.papers import run
 from neardup.papers.experiment import Experiment
-from neardup.papers.montanari2012 import METHODS, PRINTED, spot_documents
-from neardup.papers.montanari2012_time import long_documents
+from neardup.papers.montanari2012 import METHODS, PRINTED, long_documents, spot_documents
 
 from .test_papers import FULL
 

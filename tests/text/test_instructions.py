@@ -205,6 +205,43 @@ def test_qgrams_are_those_of_the_twin(texts: list[str], q: int) -> None:
         assert [values[a:b].tolist() for a, b in pairwise(ends)] == expected, level
 
 
+HEAD = 4  # of a sample of level 0
+
+
+def some_grams(drawn: random.Random, features: list[int]) -> list[int]:
+    """A row of evidence: its head, and for each feature a weight and a class."""
+    entries = (
+        feature << 32 | drawn.randrange(1 << 8) << 2 | drawn.randrange(4) for feature in features
+    )
+    return [HEAD, *entries]
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 15, 16, 17, 64, 500])
+@pytest.mark.parametrize("shared", [0.0, 0.1, 0.9, 1.0])
+def test_common_grams_are_those_of_sets(size: int, shared: float) -> None:
+    """Eight grams are compared with eight at a time, and the rest one by one."""
+    drawn = random.Random(size)
+    rows = []
+    for other in (size, size // 2, size + 3):
+        both = drawn.sample(range(1, 1 << 32), size + other)
+        second = [*drawn.sample(both[:size], int(shared * min(size, other))), *both[size:]]
+        rows += [some_grams(drawn, sorted(side)) for side in (both[:size], second)]
+    values = np.array([entry for row in rows for entry in row], np.uint64)
+    offsets = np.cumsum([0, *map(len, rows)])
+    a, b = np.array([0, 2, 4, 3, 0]), np.array([1, 3, 5, 2, 0])
+    weights = [{entry >> 32: (entry & 0x7FFFFF) >> 2 for entry in row[1:]} for row in rows]
+    expected = []
+    for one, other in zip(a.tolist(), b.tolist(), strict=True):
+        common = weights[one].keys() & weights[other].keys()
+        sums = (min(weights[one][gram], weights[other][gram]) for gram in common)
+        expected.append((sum(sums), len(common)))
+    found = {level: _native.compare_grams(values, offsets, a, b) for level in every_level()}
+    for level, sums in found.items():
+        columns = sums.reshape(len(a), -1)
+        assert list(map(tuple, columns[:, [0, 3]].tolist())) == expected, level
+        assert sums.tolist() == found[BEST].tolist(), level
+
+
 @each_instructions
 @pytest.mark.parametrize("size", [1, 2, 63, 64, 65, 127, 128, 129, 1000])
 def test_votes_are_those_of_the_twin(size: int) -> None:

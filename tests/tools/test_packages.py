@@ -12,6 +12,7 @@ import yaml
 from neardup.cli import main
 from pages import ROOT
 from tools import man, wheels
+from tools.requirements import requirements
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
@@ -61,3 +62,14 @@ def test_one_wheel_serves_python_3_12_and_later() -> None:
     built = PYPROJECT["tool"]["cibuildwheel"]["build"]
     assert built == [f"cp{major}{n}-*" for n in range(11, minor + 1)]
     assert wheels.SENTENCE in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_what_an_installation_with_extras_needs() -> None:
+    """As the metadata of a package says it, with the extras of extras."""
+    project = PYPROJECT["project"]
+    optional = project["optional-dependencies"]
+    found = requirements("all", "spark", "dev")
+    assert [one for one in found if one.startswith("neardup")] == []
+    listed = {*project["dependencies"], *(one for extra in optional.values() for one in extra)}
+    assert {*found} == {one for one in listed if not one.startswith("neardup[")}
+    assert requirements("spark") == [*project["dependencies"], *optional["spark"]]

@@ -4,7 +4,7 @@ A calibration has one threshold for all pairs and may list exceptions below it. 
 pairs are known by the digests of their normal forms, and each has a threshold of its own. Every
 engine, and an index for a document that comes later, decides alike by it (``matching/scorer.py``).
 Listed are pairs whose texts were compared and found to be the same to a reader
-(``text/alignment.py``). A calibration by consistency (``matching/consistency.py``) also has
+(``text/recognition.py``). A calibration by consistency (``matching/consistency.py``) also has
 documents that are in no listed pair: their own thresholds are above that for all pairs. It has the
 format 4, every other calibration the format 3. The names in a file are those of its format: "cut"
 is an own threshold, "trapped" the share of decoys that pass, "valley" a gap in the scores.

@@ -9,10 +9,9 @@ of 60 million shingles with all 2²⁷ slots. Counts end at 65,535.
 General tables serve a collection that has no documents yet. They cannot know that a shingle will
 stay unique, so a shingle that they do not contain counts as one that two documents have.
 
-Counts of many slots in one byte each, and the few high ones in a table of their own.
-
-Most slots of a table of frequencies are empty or have few documents, and a table of two bytes a
-slot would be the largest part of the memory of a run (``native/features/slot_counts.hpp``).
+``SlotCounts`` holds one byte for each slot, and the few counts above 254 in a hash table: most
+slots are empty or have few documents, and two bytes a slot would be the largest part of the memory
+of a run (``native/features/slot_counts.hpp``).
 """
 
 from __future__ import annotations

@@ -190,7 +190,7 @@ def _refuse_own_settings(options: dict[str, Any]) -> None:
 
 def _of_run(run: Path, a: str, b: str | None) -> Comparison | Explanation:
     from neardup.runs.explanation import compare_documents
-    from neardup.runs.run_folder import load
+    from neardup.runs.stored_run import load
 
     result = load(run)
     return result.explain(a) if b is None else compare_documents(result, a, b)

@@ -264,7 +264,7 @@ class Evaluating:
         from neardup import papers
         from neardup.documents.collection import collect_inputs
         from neardup.documents.extraction.extractor import Extraction
-        from neardup.runs.run_folder import load
+        from neardup.runs.stored_run import load
 
         if self.options["paper"]:
             papers.check_name(self.options["paper"])

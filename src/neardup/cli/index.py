@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from neardup.engines.index.arrival_rule import Match
     from neardup.engines.index.index import Index
     from neardup.integrations.bulk import Bulk
-from neardup.cli.tally import Tally, echo_bulk, opened, show
+from neardup.cli.index_options import SOURCE, compared_option, opened, window_option
+from neardup.cli.tally import Tally, echo_bulk, show
 
 COMMANDS = {
     "build": "neardup.cli.index:build",
@@ -91,9 +92,9 @@ def _bulk_of(engine: str | None, *, lines: bool = False, as_json: bool = False) 
     help="Date column: the time of a document.  [default: its time of arrival]",
 )
 @shared.encoding_option
-@shared.window_option
-@shared.compared_option
-@click.option("--source", metavar="COL", help=f"{shared.SOURCE}.  [default: source]")
+@window_option
+@compared_option
+@click.option("--source", metavar="COL", help=f"{SOURCE}.  [default: source]")
 @shared.within_option
 @click.option(
     "--texts",

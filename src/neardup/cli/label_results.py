@@ -274,7 +274,7 @@ def clusters(run: Path, labels: Path, out: Path | None, overwrite: bool, quiet: 
     from neardup.files import whole_file
     from neardup.labels.constraints import constrained
     from neardup.labels.label_store import read_labels
-    from neardup.runs.run_folder import load
+    from neardup.runs.stored_run import load
 
     check_there(labels)
     if out:

@@ -65,7 +65,7 @@ class Threshold(click.ParamType):  # type: ignore[type-arg]  # older releases of
             self.fail(f"{value!r} is neither a number, such as 0.8, nor auto.", param, ctx)
 
 
-def _methods(
+def methods_named(
     _ctx: click.Context, _option: click.Parameter, value: tuple[str, ...]
 ) -> str | Method | None:
     """A single method by its name, so that other options may change it; several as one method."""
@@ -170,7 +170,7 @@ methods_option = click.option(
     "--method",
     metavar="NAME",
     multiple=True,
-    callback=_methods,
+    callback=methods_named,
     help="Comparison method, with parameters if quoted ('shingles words=3'). Repeatable: a match "
     "by any of them counts, and the answer names it.  [default: raregrams]",
 )
@@ -297,99 +297,6 @@ negative_option = click.option(
     callback=listed,
     help="Labels that mean not a duplicate; all other labels are ignored.  [default: "
     "false,0,not,no]",
-)
-
-# An index
-SOURCE = "Column that names the source of a document, for the flow page"
-window_option = click.option(
-    "--window",
-    metavar="SPAN",
-    help="How long documents are remembered: 30m, 24h, 7d.  [default: always]",
-)
-compared_option = click.option(
-    "--against",
-    metavar="kept|seen",
-    help="Compare new documents with kept documents only, or with duplicates too (seen).  "
-    "[default: kept]",
-)
-new_index_options = with_options(
-    click.option(
-        "--recipe",
-        metavar="FILE|NAME",
-        help="Read settings from a TOML file, or take those of a paper by name (`neardup papers`); "
-        "new index only. Options win over the recipe.",
-    ),
-    click.option(
-        "--method",
-        metavar="NAME",
-        multiple=True,
-        callback=_methods,
-        help="Comparison method (new index only). Repeatable: a match by any of them counts.",
-    ),
-    click.option(
-        "--threshold",
-        metavar="T|auto",
-        type=Threshold(),
-        help="Score from which two documents are duplicates (new index only).",
-    ),
-    click.option(
-        "--set",
-        "assignments",
-        metavar="KEY=VALUE",
-        multiple=True,
-        help="Parameter of the method (new index only). Repeatable.",
-    ),
-    click.option(
-        "--window",
-        metavar="SPAN",
-        help="How long documents are remembered, such as 24h or 7d (new index only).",
-    ),
-    click.option(
-        "--against",
-        metavar="kept|seen",
-        help="Compare with kept documents only, or with duplicates too (new index only).  "
-        "[default: kept]",
-    ),
-    click.option("--text", metavar="COL", help="Text field (new index only).  [default: text]"),
-    click.option("--id", metavar="COL", help="Id field (new index only).  [default: id]"),
-    click.option(
-        "--date",
-        metavar="COL",
-        help="Time field (new index only); feeds have date.  [default: time of arrival]",
-    ),
-    click.option(
-        "--source",
-        "whose",
-        metavar="COL",
-        callback=source_column,
-        help=f"{SOURCE} (new index only).  [default: source]",
-    ),
-    click.option(
-        "--within",
-        metavar="COL",
-        help="Compare only documents with the same value in COL (new index only).",
-    ),
-    click.option(
-        "--texts/--no-texts",
-        default=None,
-        help="Store the texts too (new index only). Kinds, comparisons by id, judging and refresh "
-        "need them.  [default: stored if the index starts with general tables]",
-    ),
-)
-
-open_index_options = with_options(
-    click.option(
-        "--memory",
-        metavar="SIZE",
-        help="Memory for the window, such as 500MB; above it the oldest documents are forgotten "
-        "early.  [default: no limit]",
-    ),
-    click.option(
-        "--clipping",
-        metavar="COMMON[,RARE]",
-        help="Do not look up q-grams of a larger, or smaller, share of the documents (qgrams "
-        "only): faster, and no longer exact.",
-    ),
 )
 
 

@@ -250,7 +250,7 @@ def _sources(against: tuple[str, ...], options: dict[str, Any]) -> Iterator[Coll
         return
     if len(against) > 1:
         raise UsageError(f"{stores[0]} is an index, and it is not alone.", hint="name only one.")
-    from neardup.cli.tally import opened
+    from neardup.cli.index_options import opened
 
     load_arrow()
     with opened(stores[0]) as index:

@@ -12,7 +12,7 @@ import click
 from neardup.cli import options as shared
 from neardup.cli.command import Commands, echo, show_json
 from neardup.cli.index import store_argument
-from neardup.cli.tally import hint_of, opened_or_new
+from neardup.cli.index_options import hint_of, new_index_options, open_index_options, opened_or_new
 from neardup.errors import UsageError
 
 if TYPE_CHECKING:
@@ -96,8 +96,8 @@ SERVER = ("host", "names", "token_file", "read_only", "rate")
     metavar="FOLDER",
     help="Start with the method, tables and kept documents of a run (new index only).",
 )
-@shared.new_index_options
-@shared.open_index_options
+@new_index_options
+@open_index_options
 @shared.verbose_option
 @shared.quiet_option
 @shared.debug_option

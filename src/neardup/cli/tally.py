@@ -1,11 +1,10 @@
-"""An index as commands open it, and what they print of each document and count."""
+"""What commands on an index print of each document, and what they count."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,39 +17,10 @@ if TYPE_CHECKING:
     from neardup.documents.collection import Collection
     from neardup.documents.columns import Columns, Rejected
     from neardup.engines.index.arrival_rule import Match
-    from neardup.engines.index.index import Index
     from neardup.engines.index.refresh import Taken
     from neardup.integrations.bulk import Bulk
     from neardup.progress import Progress
 SHOWN_REJECTED = 3
-
-
-@contextmanager
-def opened(store: str, **settings: Any) -> Iterator[Index]:
-    """An index that exists: a wrong name must not create a new one."""
-    from neardup.engines.index.index import Index
-
-    with Index.open(store, create=False, **settings) as index:
-        yield index
-
-
-def opened_or_new(url: str, options: dict[str, Any], *, create: bool = True) -> Index:
-    """The index at ``url``; a new one has the settings of ``new_index_options``."""
-    from neardup.engines.index.index import Index
-    from neardup.methods.registry import parse_assignments
-
-    settings = {name: value for name, value in options.items() if name != "whose"}
-    settings |= {"source": options["whose"], "set": parse_assignments(settings.pop("assignments"))}
-    written = {name: value for name, value in settings.items() if value is not None}
-    return Index.open(url, create=create, **written)
-
-
-def hint_of(index: Index, *, quiet: bool) -> None:
-    """Shows what to do about general tables, if there is something to do."""
-    from neardup.engines.index.general_tables import hint
-
-    if not quiet and (advice := hint(index.described(), index.stats()["documents"])):
-        echo(advice, err=True)
 
 
 def echo_bulk(lines: Iterable[str]) -> None:

@@ -20,7 +20,7 @@ import click
 
 from neardup.cli import options as shared
 from neardup.cli.command import INTERRUPTED, echo, echo_json
-from neardup.cli.tally import hint_of, opened_or_new
+from neardup.cli.index_options import hint_of, new_index_options, open_index_options, opened_or_new
 from neardup.wording import sayable
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ LIVE_SECONDS = 0.2
     help="Folder for items in progress.  [default: .neardup-watch in the watched folder; for stdin "
     "in that of --forward, else in the current folder]",
 )
-@shared.new_index_options
-@shared.open_index_options
+@new_index_options
+@open_index_options
 @shared.extract_option
 @click.option("--once", is_flag=True, help="Process what is there, then stop.")
 @click.option(

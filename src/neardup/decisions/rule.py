@@ -5,12 +5,14 @@ score, then the earliest. ``decide`` applies the rule to all documents of a run,
 one that arrives when all before it are decided; both give the same answer.
 
 ``decide`` works on ranks (place in the order), not on documents. Pairs of small groups are verified
-beforehand; members of hot groups are walked in growing blocks and compared with kept members only:
-with all of them where few are kept, and else with those that share most groups, so that a walk in
-which nothing matches does not cost its square. It decides leaders; ``decide_all`` decides
-their copies with equal evidence. A follower of a kept leader is its duplicate. A follower of a
-leader that is itself a duplicate matches what the leader matches, and may also match a better
-document that was kept between the two.
+beforehand. A *hot* group has too many members to compare all pairs (``matching/candidates.py``).
+Its members are taken in blocks that double in size, and each is compared with the kept members
+only: with all of them where few are kept, else with those that share most groups with it. So a
+group in which nothing matches does not cost its square. A *leader* is the first document with its
+evidence, its *followers* have equal evidence: ``decide`` decides leaders, ``decide_all`` the
+followers. A follower of a kept leader is its duplicate. A follower of a leader that is itself a
+duplicate matches what the leader matches, and may also match a better document that was kept
+between the two.
 
 The reason of a decision is worded by one table, for the arrays of a run and for one arrival of an
 index. What a method notes of a document beside its decision (its flags) follows in brackets.
@@ -220,27 +222,26 @@ _TABLE = [
     *(PASSED, EXCEPTION, PASSED, EXCEPTION, EQUAL, EQUAL, EQUAL, EQUAL),
     *(UNIQUE, UNIQUE, REPRESENTATIVE, REPRESENTATIVE, SHORT, SHORT, SHORT, SHORT),
 ]
-_WORDS = ("unique", "representative", "too_short", "equal")
-
-
-def _words(method: Method) -> tuple[str, ...]:
-    return (*_WORDS, method.exception_reason, method.reason)
+_WORDS = ("unique", "representative", "too_short", "equal")  # then those of the method
 
 
 def reasons(method: Method, kept: Array, short: Array, copies: Array, score: Array) -> pa.Array:
-    """By document; ``copies``: others are duplicates of it. ``score`` is that of duplicates."""
+    """The reason of each document; ``copies`` marks documents that have duplicates, ``score`` is
+    that of duplicates."""
     place: Any = kept * 8 + short * 4 + copies * 2 + (score < method.threshold)
-    return pa.array(_words(method), pa.large_string()).take(pa.array(np.array(_TABLE)[place]))
+    words = pa.array([*_WORDS, method.exception_reason, method.reason], pa.large_string())
+    return words.take(pa.array(np.array(_TABLE)[place]))
 
 
 def duplicate_reason(method: Method, flags: int, score: float) -> str:
-    """Of one document, with its notes."""
+    """The reason of one duplicate, with its notes."""
     place = bool(flags & TOO_SHORT) * 4 + (score < method.threshold)
-    return _words(method)[_TABLE[place]] + note(flags & ~TOO_SHORT)
+    words = (*_WORDS, method.exception_reason, method.reason)
+    return words[_TABLE[place]] + note(flags & ~TOO_SHORT)
 
 
 def kept_reason(flags: int, copies: int) -> str:
-    """Of one document, with its notes; ``copies`` are how many are duplicates of it."""
+    """The reason of one kept document, with its notes; ``copies`` counts its duplicates."""
     place = 8 + bool(flags & TOO_SHORT) * 4 + bool(copies) * 2
     return _WORDS[_TABLE[place]] + note(flags & ~TOO_SHORT)
 

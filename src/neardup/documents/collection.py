@@ -189,8 +189,9 @@ class Collection:
         files that are no pages, and attachments that hold no text, by type."""
         encodings, passed_over = Counter[str](), Counter[str]()
         for source in self.sources:
-            wide = wide_of(source.codec)
-            encodings.update([*source.encodings.values(), *([wide] if wide else [])])
+            encodings.update(source.encodings.values())
+            if source.codec and (wide := wide_of(source.codec)):
+                encodings[wide] += 1
             passed_over.update(source.passed)
         counts = {
             "encodings": encodings,

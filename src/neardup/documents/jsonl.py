@@ -128,8 +128,7 @@ def sentence(status: int, byte: int) -> str:
     return _SENTENCES[status].format(byte=byte)
 
 
-def count(chunk: bytes) -> int:
-    return int(_native.count_lines(chunk))
+count = _native.count_lines
 
 
 class _Digits(str):

@@ -2,7 +2,8 @@
 
 Only the requested columns are converted. Kept rows are selected from the original object, so index,
 dtypes and all other columns stay as they are. pandas and polars are never imported here: an object
-of these libraries brings its own methods.
+of these libraries brings its own methods. ``TableChunk``, rows as Arrow columns, is also what the
+readers of Parquet, Arrow, CSV, WARC and feeds produce.
 """
 
 from __future__ import annotations
@@ -193,7 +194,7 @@ class MemorySource(Source):
             yield Piece(chunk, (end - start) * bytes_of_row, [end - start], continues=whole)
 
     def trial(self, limit: float) -> Trial:
-        """Into memory."""
+        """Writes a sample into memory."""
         tried = min(self.rows, max(1, round(limit / max(self.document_size(), 1e-9))))
         kept, _ = self.kept(np.arange(self.rows) < tried)
         return Trial(tried / max(1, self.rows), self.kept_written(kept))

@@ -15,8 +15,8 @@ from neardup.errors import InputError, NeardupError
 from neardup.runs.changes import read_changes
 from neardup.runs.checksums import Checksums
 from neardup.runs.history import steps
-from neardup.runs.run_folder import load
 from neardup.runs.run_info import is_passage_run
+from neardup.runs.stored_run import load
 
 RUN, INDEX = "run", "index"
 T = TypeVar("T")

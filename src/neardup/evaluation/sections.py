@@ -3,11 +3,9 @@
 ``summary_sections`` is for a terminal, ``all_sections`` for the report; the figures are in
 ``charts.py``.
 
-The report of an evaluation, an experiment or a model: sections of text, figure and table.
-
-The sections are plain data. A terminal prints them (``cli/evaluate.py``), and here they become
-one HTML file that works offline and has no script; what comes from documents, labels or settings is
-escaped in it.
+The sections are plain data: text, figures and tables. A terminal prints them
+(``cli/evaluate.py``), and here they become one HTML file that works offline and has no script, also
+for experiments and models. What comes from documents, labels or settings is escaped in it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,5 @@
-"""Counts the signatures that change if an idf table is replaced by another (Conrad et al.,
-§6.2).
-
-The agreement of two idf tables: in the order of their terms, and in the signatures of documents
-(Conrad et al., §5.2 and §6.2).
+"""Compares two idf tables: how well the order of their terms agrees, and how many signatures of
+documents change if one table replaces the other (Conrad et al., §5.2 and §6.2).
 
 Only tables with the same options are compared. The correlation ignores new terms of a grown
 collection and is therefore too favourable; signatures take them into account.

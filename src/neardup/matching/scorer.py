@@ -1,4 +1,5 @@
-"""Which pairs pass, and with which score: the one answer for batch, index, result lists and Spark.
+"""Which pairs pass, and with which score: the one answer for batch, index, result lists and Spark
+(a bitmap window of an index, ``matching/window.py``, gives exact scores of its own).
 
 A pair passes where its method passes it at the threshold that holds for all. A calibration
 (``artefacts/calibration.py``) may list exceptions below that threshold: pairs of documents that are
@@ -45,8 +46,8 @@ class Scorer:
         self._score_pair = None if calibration is not None and consistent else method.pair_scorer()
 
     def scores(self, evidence: Ragged, a: Array, b: Array, forms: Array | None = None) -> Scores:
-        """Of pairs of rows of the evidence. ``forms`` has the digest of the normal form of each
-        row; without it no exception passes."""
+        """The scores of pairs of rows of the evidence. ``forms`` has the digest of the normal
+        form of each row; without it no exception passes."""
         if self.consistency is not None:
             return self._consistent(self.consistency, evidence, a, b, forms)
         scores = self.method.score(evidence, a, b)

@@ -4,9 +4,8 @@ A signature is five words of a document. It is judged as a query: whether the do
 first (unique identification), and how alike the other answers are to it (relevance). The search is
 SQLite FTS5, ranked by BM25, over all documents; the documents asked for are a sample.
 
-Which columns of unlike tables mean the same, by their values.
-
-Raveena & Nandini print a fragment named ALIGN: group data items of the same concept if their
+``align_fields`` finds which columns of unlike tables mean the same, by their values. Raveena &
+Nandini print a fragment named ALIGN: group data items of the same concept if their
 similarity is above T, then shift items by the mean similarity of groups. This is our reading of it:
 an item is a column, its similarity to another is the cosine of the words of all their values, and a
 group has at most one column of each table. Columns join from the greatest similarity on; then a

@@ -1,6 +1,6 @@
 """Traced documents: their parts with the sources of each, and how much of each is covered.
 
-The page of traced documents: each text beside its sources, every source in its own colour.
+``trace_page`` draws them as a page: each text beside its sources, every source in its own colour.
 """
 
 from __future__ import annotations

@@ -4,11 +4,10 @@ A decoy is a frame of header, menu and footer around sentences of a document. Th
 pair share the frame and nothing else, like two pages of one web site. A decoy pair that is reported
 as a duplicate is therefore a false alarm. Ids and the column ``edit`` call decoys ``trap``.
 
-Forms: decoys that report different facts in the same words, like two dividend notices.
-
-The beginning of a document is the form. Its numbers and its rarest words, which include names, are
+A second sort, forms, reports different facts in the same words, like two dividend notices. The
+beginning of a document is the form. Its numbers and its rarest words, which include names, are
 the blanks. Two fillings of a form share its wording and no fact, so a pair of them that is reported
-as a duplicate is a false alarm. In contrast to ``decoys.py``, where a shared frame surrounds
+as a duplicate is a false alarm. In contrast to a frame around
 different texts, the shared words are spread over the whole text.
 """
 

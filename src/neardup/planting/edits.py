@@ -5,7 +5,8 @@ accepts texts of any language and length, and returns a text unchanged if there 
 for example no number or only one sentence. The kind of an edit, one of ``schema.KINDS``, is the
 kind of the pair (original, copy).
 
-Edits of whole sentences and paragraphs: excerpts, added passages, reordering, rewriting.
+This file also has the edits of whole sentences and paragraphs: excerpts, added passages,
+reordering, rewriting.
 """
 
 from __future__ import annotations

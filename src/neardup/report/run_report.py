@@ -322,6 +322,7 @@ def further(pairs: list[Row]) -> Html:
 
 
 REPORT = "report.html"
+# The anchor and the name of each section, in the order of the sections in ``run_page``.
 PLACES = {
     "accounts": "Counts",
     "sources": "Sources",

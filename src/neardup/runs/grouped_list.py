@@ -4,9 +4,7 @@ Every row of the list is in exactly one group. A group stands where its best ran
 in it the representative comes first and the others follow by rank. Rows that could not be compared
 stand alone, with the reason among their flags.
 
-Where each result of a ranked list stands: under whom, and in which order groups are shown.
-
-A grouped list as a file: JSON Lines, CSV, a workbook or Parquet, by the name of the file.
+The list can be written as JSON Lines, CSV, a workbook or Parquet, by the name of the file.
 """
 
 from __future__ import annotations

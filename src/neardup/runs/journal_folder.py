@@ -1,9 +1,10 @@
 """The folder of what a run has done so far, beside its output, so that a killed run can go on.
 
-It has one file for each chunk of documents that was taken in, and files of whoever keeps it. Each
-file appears when it is whole and on the disk. A run that goes on takes what is there instead of
-computing it, and its answer is the same. A journal belongs to one collection, one set of settings
-and one version of neardup; others are refused.
+It has one file for each chunk of documents that was taken in, and files of its owner
+(``engines/batch/journal.py``, ``passages/search.py``). Each file appears when it is whole and on
+the disk. A run that goes on takes what is there instead of computing it, and its answer is the
+same. A journal belongs to one collection, one set of settings and one version of neardup; others
+are refused.
 """
 
 from __future__ import annotations

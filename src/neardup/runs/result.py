@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Counts:
-    """``documents = kept + duplicates + rejected``, always."""
+    """``documents = kept + duplicates + rejected``, which ``_account`` of ``engines/execution.py``
+    checks for every run."""
 
     documents: int
     kept: int
@@ -263,7 +264,7 @@ class Result:
 
     @classmethod
     def load(cls, folder: str | Path) -> Result:
-        from neardup.runs.run_folder import load
+        from neardup.runs.stored_run import load
 
         return load(Path(folder))
 

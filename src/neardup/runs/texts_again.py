@@ -259,7 +259,7 @@ def _names_in(label: str, ids: Iterable[str]) -> dict[str, str]:
 
 def _of_reference(result: Result, place: str, ids: set[str]) -> dict[str, str]:
     """A run may have been made against others, whose documents count as its own."""
-    from neardup.runs.run_folder import load
+    from neardup.runs.stored_run import load
 
     check_place(place, "reference")
     if is_run(Path(place)):

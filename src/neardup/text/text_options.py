@@ -4,9 +4,8 @@ The defaults fold case, apply the compatibility normalisation NFKC, keep digits 
 split words at punctuation. The options are part of every signature, so texts that were prepared
 with different options are never compared.
 
-Stop words of thirteen languages, and the codes of languages.
-
-The lists are short and hold closed-class words only: articles, pronouns, prepositions, conjunctions
+The stop words of thirteen languages stand here too. The lists are short and hold closed-class words
+only: articles, pronouns, prepositions, conjunctions
 and auxiliaries. Users who need different words pass their own. Elided forms (l', d', qu') are
 listed as the letters that remain when punctuation separates words.
 """

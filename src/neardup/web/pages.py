@@ -4,7 +4,7 @@ A page is made of plain data and nothing else, so ``/clusters`` has a twin ``/cl
 says the same. Everything that a template shows is escaped, and characters that act instead of being
 seen are made visible: documents are hostile. Markup that is safe as it stands has to be ``Html``.
 
-Errors as answers: the sentence of the command line, as problem+json (RFC 9457) or as a page.
+An error is answered with the sentence of the command line, as problem+json (RFC 9457) or as a page.
 """
 
 from __future__ import annotations

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +92,24 @@ def test_a_second_reading_is_no_reason_to_match_again(
         assert run(*command).exit_code == 0
     run("dedup", *shards, "-o", tmp_path / "whole")
     assert content(tmp_path / "out") == content(tmp_path / "whole")
+
+
+def test_what_a_decision_is_told_with_is_kept_too(
+    run: Run, shards: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Documents that were not compared with all that they met are reported after a resume too."""
+    command = ("dedup", *shards, "-o", tmp_path / "out", "--resume")
+    keep_decided = journal.Journal.keep_decided
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            journal.Journal,
+            "keep_decided",
+            lambda self, outcome, plan: keep_decided(self, replace(outcome, capped=7), plan),
+        )
+        patch.setattr("neardup.runs.run_folder.run_page", None)  # a failure at the very end
+        assert run(*command).exit_code == 1
+    assert run(*command).exit_code == 0
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["capped"] == 7
 
 
 @pytest.mark.parametrize(

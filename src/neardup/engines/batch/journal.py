@@ -119,7 +119,7 @@ class Journal(JournalFolder):
 
 _RAGGED = ("keys", "evidence")
 _FLAT = ("probes", "digests", "text_digests", "normal_digests", "flags")
-_ABOUT = ("pairs_complete", "candidates", "timings", "refs", "refused")
+_ABOUT = ("pairs_complete", "candidates", "timings", "refs", "refused", "capped")
 
 
 def _state(collection: Collection, plan: Plan) -> dict[str, Any]:

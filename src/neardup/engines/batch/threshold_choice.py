@@ -1,10 +1,11 @@
 """The collection shows where duplicates begin: the calibration of a run is made here.
 
-A method that calibrates itself moves its threshold to a gap in the scores, or to where the fewest
-pairs are in doubt (``matching/background.py``). A gap is believed where the answer is steady around
-it and known answers do not speak against it. A method whose ``calibration`` is "consistency" has
-its threshold where the groups of the collection are most consistent (``matching/consistency.py``),
-and pairs that share little text are read. Pairs below the threshold pass as exceptions where
+A method whose ``calibration`` is "consistency", as that of the default is, has its threshold where
+the groups of the collection are most consistent (``chosen_threshold`` in
+``matching/consistency.py``), and pairs that share little text are read. Another method that
+calibrates itself moves its threshold to a gap in the scores, or to where the fewest pairs are in
+doubt (``matching/background.py``). A gap is believed where the answer is steady around it and known
+answers do not speak against it. Pairs below the threshold pass as exceptions where
 they are far above the background of both documents and a reader would find the one text in the
 other (``engines/batch/batch_run.py``). For other methods known answers choose the threshold,
 before anything is matched. Some (``Method.groups_choose``) are matched once at the lowest threshold

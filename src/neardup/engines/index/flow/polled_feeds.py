@@ -1,4 +1,4 @@
-"""Feeds on the web, fetched again and again: RSS, Atom and the other XML of ``news_items.py``.
+"""Feeds on the web, fetched again and again: all XML that ``documents/news_items.py`` reads.
 
 A feed is asked for only if it has changed (``ETag``, ``Last-Modified``), and entries that it had
 before are passed over; an entry whose text has changed comes again. A feed that fails is asked

@@ -37,6 +37,9 @@ PRIVATE = re.compile(rf"\b(?:{'|'.join(WORDS)})\b", re.IGNORECASE)
 CODE = re.compile(r"^```.*?^```$|`[^`\n]*`|\]\([^)]*\)|<!--.*?-->", re.MULTILINE | re.DOTALL)
 RECORDS = {DOCS / "glossary.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"}
 SOURCES = ROOT / "src" / "neardup"
+# A summary that begins so is a fragment: it leaves out the noun that the function returns.
+FRAGMENT = re.compile(r"(?:Of|By|Who|Into|With|As|From|To|On|Those of)\b")
+HOLDERS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def private(text: str) -> list[str]:
@@ -52,14 +55,20 @@ def prose_pages() -> list[Path]:
 def messages(path: Path) -> Iterator[str]:
     """All texts in a module that have several words, without docstrings."""
     tree = ast.parse(path.read_text("utf-8"))
-    holders = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     explained = {
-        ast.get_docstring(node, clean=False) for node in ast.walk(tree) if isinstance(node, holders)
+        ast.get_docstring(node, clean=False) for node in ast.walk(tree) if isinstance(node, HOLDERS)
     }
     for node in ast.walk(tree):
         text = node.value if isinstance(node, ast.Constant) else None
         if isinstance(text, str) and " " in text.strip() and text not in explained:
             yield text
+
+
+def docstrings(path: Path) -> Iterator[tuple[int, str]]:
+    """The docstrings of a module, each with its line."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, HOLDERS) and (text := ast.get_docstring(node)):
+            yield node.body[0].lineno, text
 
 
 @pytest.mark.parametrize("page", prose_pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
@@ -96,8 +105,22 @@ def test_public_names_are_explained_in_the_words_of_the_field() -> None:
         assert private(inspect.getdoc(getattr(nd, name)) or "") == [], name
 
 
+def test_docstrings_begin_with_what_is_returned_or_done() -> None:
+    fragments = [
+        f"{path.relative_to(ROOT).as_posix()}:{line}: {text.splitlines()[0]}"
+        for path in sorted(SOURCES.rglob("*.py"))
+        for line, text in docstrings(path)
+        if FRAGMENT.match(text)
+    ]
+    assert not fragments, (
+        "These docstrings begin with a fragment. Begin with a noun phrase for what is returned "
+        '("The …", "How many …", "Whether …") or with a verb ("Returns …", "Writes …"):\n'
+        + "\n".join(fragments)
+    )
+
+
 def test_spelling() -> None:
-    """Of pages, tutorials and all that the package says."""
+    """Pages, tutorials and all texts of the package are spelt right."""
     places = [*ROOT.glob("*.md"), DOCS, ROOT / "examples" / "README.md", SOURCES, ROOT / "tools"]
     command = [
         sys.executable,

@@ -127,7 +127,7 @@ class Plan:
         return self.max_pairs if self.every_pair else self.usual_pairs(documents)
 
     def describe(self) -> dict[str, Any]:
-        """For ``run.json``: only data."""
+        """The plan as it is written to ``run.json``: only data."""
         resolved = self.method.resolved()
         if isinstance(calibration := self.artefacts.get(Calibration.kind), Calibration):
             resolved |= {"threshold": calibration.threshold, "clear": calibration.clear}

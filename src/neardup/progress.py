@@ -51,7 +51,7 @@ class Stage:
 
     @property
     def share(self) -> float | None:
-        """Between 0 and 1; None when no total is known."""
+        """The share that is done, between 0 and 1; None when no total is known."""
         if self.total_bytes:
             return min(self.done_bytes / self.total_bytes, 1.0)
         return min(self.done / self.total, 1.0) if self.total else None
@@ -139,7 +139,8 @@ class Cell(Staged):
 
 
 def usual() -> Progress:
-    """For work whose caller says nothing of progress."""
+    """The progress of work whose caller does not choose one: shown in a notebook, silent
+    elsewhere."""
     notebooks: Any = sys.modules.get("IPython")
     shell = notebooks.get_ipython() if notebooks else None
     return Cell() if getattr(shell, "kernel", None) is not None else Silent()

@@ -117,8 +117,8 @@ def _decisions(texts: list[str], method: Method) -> list[str]:
 
 
 def least_score(method: Method, result: Result) -> float:
-    """Of any pair of the run: the threshold, or the lowest that a calibrated run has. A method with
-    a scale of its own for exceptions may show any score of such a pair."""
+    """The least score of any pair of the run: the threshold, or the lowest that a calibrated run
+    has. A method with a scale of its own for exceptions may show any score of such a pair."""
     found = result.artefacts.get("calibration")
     if not isinstance(found, Calibration):
         return method.threshold

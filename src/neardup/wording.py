@@ -40,7 +40,7 @@ def _symbol(found: re.Match[str]) -> str:
 
 
 def _escape(one: str) -> str:
-    """As \\uXXXX, beyond the first plane as two of them."""
+    """The character as \\uXXXX, or as two of them beyond the first plane."""
     units = one.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))
 

@@ -152,8 +152,8 @@ def ranges(outlines: Sequence[Outline]) -> dict[str, list[float]]:
 
 
 def unlike(outline: Outline, trained: Any) -> tuple[str, ...]:
-    """In which respects the median document is outside the ``ranges`` of a model, as phrases for
-    people. The ranges of a model that does not state them are unlimited."""
+    """The respects in which the median document is outside the ``ranges`` of a model, as phrases
+    for people. The ranges of a model that does not state them are unlimited."""
     known, reasons = _known_limits(trained), []
     for name, median in outline.medians().items():
         if name not in known:

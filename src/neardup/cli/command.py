@@ -122,8 +122,8 @@ def load_arrow() -> None:
 
 
 class _NoMasks(ModuleType):
-    """In place of numpy.ma, of which pyarrow and numpy ask whether an array is masked. That module
-    is imported when anything else of it is used; without it there are no masked arrays."""
+    """A substitute for numpy.ma, which pyarrow and numpy ask whether an array is masked. The real
+    module is imported when anything else of it is used; until then there are no masked arrays."""
 
     MaskedArray = type("MaskedArray", (), {})
 
@@ -187,7 +187,8 @@ class Terminated(KeyboardInterrupt):
 
 
 def end_on_sigterm() -> None:
-    """For the process of a command; `watch` and the servers have handlers of their own."""
+    """Makes SIGTERM raise ``Terminated`` in the process of a command; `watch` and the servers have
+    handlers of their own."""
     import signal
 
     def end(*_: object) -> None:

@@ -305,7 +305,7 @@ def _show(shown: Comparison | Explanation, most: int | None) -> None:
 
 
 def _show_comparison(compared: Comparison, most: int | None) -> None:
-    """In a pipe or a file without colours, whatever the width."""
+    """Prints a comparison. In a pipe or a file it has no colours and is the same at any width."""
     console = _console()
     if not console.is_terminal:
         echo("\n".join(compared.lines(most=most)))

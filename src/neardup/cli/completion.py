@@ -120,7 +120,7 @@ def _takes_files(option: click.Parameter) -> bool:
 
 
 def _words(option: click.Parameter) -> list[str]:
-    """Of a metavar such as ``RUN|STORE…``."""
+    """The words of a metavar such as ``RUN|STORE…``."""
     return [word for word in (option.metavar or "").strip("[].…").split("|") if word.isalpha()]
 
 

@@ -346,7 +346,8 @@ def _settled(read: Labels) -> Iterator[dict[str, object]]:
 
 
 def _disputed(read: Labels, sample: Path) -> Iterator[dict[str, object]]:
-    """As they were drawn: an arbiter judges without knowing the labels of the others."""
+    """The disputed pairs as they were drawn: an arbiter judges without knowing the labels of the
+    others."""
     from neardup.labels.agreement import verdicts
     from neardup.labels.samples import read_key, sample_rows
 

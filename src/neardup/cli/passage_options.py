@@ -129,7 +129,7 @@ def _collection(inputs: tuple[str, ...], options: dict[str, Any]) -> Collection:
 
 
 def texts_of(inputs: tuple[str, ...], options: dict[str, Any]) -> Collection:
-    """As ``_collection``, but a file of no known format is one text."""
+    """Reads the inputs as ``_collection`` does, but a file of no known format is one text."""
     from neardup.documents.collection import Collection
     from neardup.documents.file_formats import is_known
     from neardup.documents.single_file import FileSource

@@ -95,7 +95,7 @@ def review(
 
 
 def _open(address: str) -> None:
-    """Without a browser, the address on the terminal is enough."""
+    """Opens a browser; where there is none, the address on the terminal is enough."""
     import webbrowser
 
     with contextlib.suppress(webbrowser.Error):

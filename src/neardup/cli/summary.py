@@ -91,7 +91,8 @@ def lines(result: Result, out: Path | None, seconds: float, size: int | None) ->
 
 
 def _unlike_lines(result: Result) -> list[str]:
-    """In which ways a collection differs from what the model was trained on, and the effect."""
+    """A line with the ways in which a collection differs from what the model was trained on, and
+    the effect; no line if it does not differ."""
     if not (ways := result.info.get("unlike")):
         return []
     calibrated = "calibration" in result.info["artefacts"]
@@ -146,8 +147,8 @@ def _capped_lines(result: Result) -> list[str]:
 
     return [
         f"{many(capped, 'document')} had more candidates than are compared "
-        f"({MOST_COMPARED} at a time, the most similar first); a few of their duplicates may be "
-        "missing."
+        f"({MOST_COMPARED} at a time, fewer where hardly any match, the most similar first); a few "
+        "of their duplicates may be missing."
     ]
 
 

@@ -148,7 +148,7 @@ def progress_for(*, quiet: bool) -> Progress:
 
 
 class Lines(Staged):
-    """For logs: one line every few seconds, none for a short run."""
+    """Progress for logs: one line every few seconds, none for a short run."""
 
     def __init__(self) -> None:
         self._stage = Stage()

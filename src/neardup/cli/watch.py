@@ -114,8 +114,9 @@ def watch(
 
 
 def _by_recipe(source: str, url: str | None, recipe: str, flow: dict[str, Any]) -> str:
-    """With a recipe a flow is one command: the index and the originals are in the working folder
-    unless places are named. Returns the index, and puts the rest into ``flow``."""
+    """Completes the settings of a flow that has a recipe, so that one command is enough: the index
+    and the originals are in the working folder unless places are named. Returns the index, and puts
+    the rest into ``flow``."""
     from neardup.engines.index.flow.polled_feeds import is_address
     from neardup.engines.index.flow.workplace import NAME
     from neardup.papers.recipe import read_recipe

@@ -332,7 +332,8 @@ class Library:
         self._by_name = self._joined(names)
 
     def _joined(self, names: Sequence[str]) -> dict[str, Reference]:
-        """By the path that a reference names, else by a file name or a key that only one has."""
+        """The reference of each file: the one that names its path, else its file name, else one
+        whose key or DOI is the name of the file."""
         by_file = {_name(name): name for name in reversed(names)}
         joined: dict[str, Reference] = {}
         ways: tuple[Callable[[Reference], Iterable[str]], ...] = (

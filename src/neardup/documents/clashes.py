@@ -51,8 +51,8 @@ class Ledger:
         self.clashed = False
 
     def add(self, records: pa.RecordBatch, file: str) -> Numbers:
-        """For each −1, or the number of the document of the same file that has the id already;
-        documents are numbered from 0 as they are added."""
+        """For each document, −1 or the number of the document of the same file that has the id
+        already; documents are numbered from 0 as they are added."""
         if file != self._file:
             self._file, self._begin = file, self._count
             self._again, self._places = _native.IdSet(), []

@@ -370,5 +370,6 @@ class FolderSource(Source):
 
 
 def _referenced(text: Extracted, reference: Reference | None) -> Extracted:
-    """With the metadata of the reference, which people have checked, before that of the file."""
+    """The text with the metadata of its reference, which people have checked, before that of the
+    file."""
     return replace(text, meta=reference.meta().over(text.meta)) if reference else text

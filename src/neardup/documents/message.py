@@ -273,7 +273,7 @@ def _gather(part: Part, into: Message, depth: int) -> str | None:
 
 
 def _gather_best(children: list[Part], into: Message, depth: int) -> str | None:
-    """Of the same text in several forms the plain one, unless that is empty."""
+    """Gathers the plain one of several forms of a text, or all forms if the plain one is empty."""
     plain = [one for one in children if one.type == "text/plain" and _SOME.search(one.data)]
     for child in plain[:1] or children:
         _gather(child, into, depth + 1)

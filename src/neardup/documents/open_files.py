@@ -68,8 +68,9 @@ LARGE_BATCH = 512 << 20  # bytes of a batch of rows that are decoded at a time
 
 @contextmanager
 def claims_of(file_size: float) -> Iterator[None]:
-    """Around the reading of a part of a file. If there is not enough memory for what the part
-    claims to hold, but there is for the whole file, then the file is broken."""
+    """Reports a file as broken if a part of it asks for more memory than there is, although
+    ``file_size`` bytes would fit. If they do not fit either, the memory is too small, and the error
+    stays."""
     try:
         yield
     except MemoryError as error:

@@ -1,4 +1,4 @@
-"""Character q-grams and the measure ``doc_q`` on them (Montanari & Puglisi, DDD).
+"""Character q-grams and the measure ``doc_q`` on them (Montanari & Puglisi 2012).
 
 The normal form for q-grams has no white space and no punctuation (category P); symbols and digits
 stay. Its q-grams are all overlapping runs of q characters, without padding. The paper distinguishes

@@ -48,7 +48,7 @@ def align(profiles: Ragged, a: Array, b: Array, families: Sequence[str]) -> Alig
 
 
 def _ratio(part: Array, whole: Array) -> Array:
-    """At most 1; 0 for an empty whole."""
+    """The ratio of a part to the whole, at most 1; 0 for an empty whole."""
     return np.asarray(np.minimum(part / np.maximum(whole, 1), 1.0))
 
 

@@ -326,7 +326,7 @@ def _rows(part: Any) -> Iterator[Answer]:
 
 
 def _filled(row: dict[str, Any]) -> Answer:
-    """Without nulls, and scores as people read them."""
+    """The row without nulls, and with scores as people read them."""
     shown = {name: round(v, 4) if isinstance(v, float) else v for name, v in row.items()}
     return {name: value for name, value in shown.items() if value is not None}
 

@@ -204,7 +204,7 @@ class AtThreshold:
 
 
 def found_by(result: Result, pairs: Sequence[Pair]) -> dict[Pair, RunPair]:
-    """Those of ``pairs`` that the run reported."""
+    """The pairs among ``pairs`` that the run reported."""
     ids = pa.array(sorted({document for pair in pairs for document in pair}), pa.large_string())
     table = result.pairs
     likely = table.filter(pc.and_(pc.is_in(table["a"], ids), pc.is_in(table["b"], ids)))

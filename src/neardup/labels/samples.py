@@ -362,7 +362,8 @@ GUIDELINES = {one.name: one for one in _ALL}
 
 
 def guideline_of(name: str) -> Guideline:
-    """By the name of its paper; ``lecture`` is that of Henzinger, which the lecture has."""
+    """The guideline with the name of its paper; ``lecture`` is that of Henzinger, which the lecture
+    has."""
     full = "henzinger2006" if name == "lecture" else canonical(name)
     if full not in GUIDELINES:
         raise SettingsError(

@@ -60,7 +60,7 @@ class Drawn:
         return tuple(float(self.pairs["score"][i].as_py()) for i in (first, last))  # type: ignore[return-value]
 
     def places(self, pairs: Collection[Pair]) -> Iterator[tuple[Pair, int]]:
-        """Those of ``pairs`` that belong to the run, each with the number of its stratum."""
+        """The pairs among ``pairs`` that belong to the run, each with the number of its stratum."""
         firsts = pa.array(sorted({pair.a for pair in pairs}), pa.large_string())
         likely = np.flatnonzero(pc.is_in(self.pairs["a"], firsts).to_numpy())
         wanted = set(pairs)

@@ -6,6 +6,7 @@ are kept as postings in memory. Both find the same pairs.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from itertools import pairwise
@@ -14,6 +15,8 @@ import numpy as np
 
 from neardup import _native
 from neardup.matching.candidates import (
+    FIRST_SHARE,
+    HARDLY,
     MOST_COMPARED,
     Candidates,
     Groups,
@@ -61,62 +64,112 @@ def _several(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candidates:
         return _several_in_file(way, leaders, verify)
     small, large = small_and_large(joined(leaders.sharing()))
     most, places = leaders.most_compared, len(leaders.order)
-    a, b, _, capped = sharing_pairs(small, places, way.least, most, leaders.workers)
-    return _with_large([verify(a, b)], capped, large, way, leaders, verify)
+    *counted, capped = sharing_pairs(small, places, way.least, most, leaders.workers)
+    return _with_large([counted], len(counted[0]), capped, large, way, leaders, verify)
 
 
 def _with_large(
-    verified: list[Pairs],
+    counted: Iterable[Sequence[Array]],
+    count: int,
     capped: Array,
     large: Groups,
     way: SharedKeys,
     leaders: Leaders,
     verify: Verify,
 ) -> Candidates:
-    """The verified pairs of small groups, with those of large ones."""
+    """The verified pairs of small groups, ``counted`` part by part, and those of large ones."""
+    a, b, hot = pairs_within(large, leaders.most_pairs)
+    shared = leaders.shared_keys(a, b)
+    enough = shared >= way.least
+    others = a[enough], b[enough], shared[enough].astype(np.int32)
 
     def verify_sharing(a: Array, b: Array) -> Pairs:
         """Only pairs that share so many keys with which one of the two searches."""
         shared = leaders.shared_keys(a, b) >= way.least
         return verify(a[shared], b[shared])
 
-    a, b, hot = pairs_within(large, leaders.most_pairs)
-    verified.append(verify_sharing(a, b))
+    if count + len(others[0]) <= leaders.most_pairs:
+        verified = [verify(*columns[:2]) for columns in (*counted, others)]
+    else:
+        every = [np.concatenate(column) for column in zip(*counted, strict=True)]
+        united = _united(every, others, len(leaders.order))
+        verified, unlike = _first_and_others(*united, leaders, verify)
+        capped = np.union1d(capped, unlike)
     return Candidates(Pairs.concat(verified).distinct(), hot, verify_sharing, capped)
 
 
 def _several_in_file(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candidates:
-    """Small groups go to a file, and are read once for each range of places: the pairs of a range
-    are verified before those of the next are counted."""
+    """Small groups go to a file, which is read once for each range of places, and so do the pairs
+    of each range, until all are counted."""
     assert leaders.keys is not None
-    places, most = len(leaders.order), leaders.most_compared
-    verified, capped, large = [], [np.empty(0, np.int64)], []
-    with closing(EvidenceStore(np.uint32, limit=0, folder=leaders.keys.folder)) as packed:
+    folder, places, large = leaders.keys.folder, len(leaders.order), []
+    capped = [np.empty(0, np.int64)]
+    with (
+        closing(EvidenceStore(np.uint32, limit=0, folder=folder)) as packed,
+        closing(EvidenceStore(np.int64, limit=0, folder=folder)) as pairs,
+    ):
         for groups in leaders.sharing():
             few, many = small_and_large(groups)
             large.append(many)
-            values = _native.pack_groups(*_columns(few))
-            packed.append(Ragged(values, np.array([0, len(values)])))
+            pack = _native.pack_groups(few.members.values, few.probes, few.members.offsets)
+            packed.append(Ragged(pack, np.array([0, len(pack)])))
         ranges = min(max(packed.total // RANGE_MEMBERS, 1), MOST_RANGES)
         ends = np.linspace(0, places, ranges + 1).astype(np.int64).tolist()
         for first, last in pairwise(ends):
-            parts = [Groups.concat([])]
-            for part in range(len(packed)):
-                some = packed.take(np.array([part])).values
-                members, looks, offsets = _native.groups_between(some, first, last)
-                parts.append(Groups(Ragged(members, offsets), looks))
-            columns = _columns(Groups.concat(parts))
-            del parts
-            a, b, _, over = _native.sharing_pairs(*columns, places, way.least, most, first, last)
-            del columns
-            verified.append(verify(a, b))
+            columns = _groups_between(packed, first, last)
+            limits = places, way.least, leaders.most_compared, first, last
+            a, b, shared, over = _native.sharing_pairs(*columns, *limits)
+            pairs.append(Ragged(np.concatenate([a, b, shared]), np.array([0, 3 * len(a)])))
             capped.append(over)
-    over = np.concatenate(capped)
-    return _with_large(verified, over, distinct(joined(large)), way, leaders, verify)
+        every = (_columns(pairs, part) for part in range(len(pairs)))
+        groups = distinct(joined(large))
+        over = np.concatenate(capped)
+        return _with_large(every, pairs.total // 3, over, groups, way, leaders, verify)
 
 
-def _columns(groups: Groups) -> tuple[Array, Array, Array]:
+def _groups_between(packed: EvidenceStore, first: int, last: int) -> tuple[Array, Array, Array]:
+    parts = [Groups.concat([])]
+    for part in range(len(packed)):
+        pack = packed.take(np.array([part])).values
+        members, looks, offsets = _native.groups_between(pack, first, last)
+        parts.append(Groups(Ragged(members, offsets), looks))
+    groups = Groups.concat(parts)
     return groups.members.values, groups.probes, groups.members.offsets
+
+
+def _columns(pairs: EvidenceStore, part: int) -> tuple[Array, Array, Array]:
+    a, b, shared = pairs.take(np.array([part])).values.reshape(3, -1)
+    return a, b, shared.astype(np.int32)
+
+
+def _united(
+    one: Sequence[Array], other: Sequence[Array], places: int
+) -> tuple[Array, Array, Array]:
+    """The pairs (a < b) of both and the keys that they share, by b and a, each once."""
+    a, b, shared = (np.concatenate(columns) for columns in zip(one, other, strict=True))
+    pair = b * places + a
+    order = np.argsort(pair, kind="stable")
+    pair = pair[order]
+    starts = np.flatnonzero(np.diff(pair, prepend=-1))
+    most = np.maximum.reduceat(shared[order], starts)
+    return pair[starts] % places, pair[starts] // places, most
+
+
+def _first_and_others(
+    a: Array, b: Array, shared: Array, leaders: Leaders, verify: Verify
+) -> tuple[list[Pairs], Array]:
+    """The verified pairs, and documents that were compared only with the first ones, with which
+    they share most keys. There are such documents only where hardly any match."""
+    first = _native.most_shared(a, b, shared, leaders.most_compared // FIRST_SHARE).view(np.bool_)
+    met = verify(a[first], b[first])
+    crowded = np.zeros(len(leaders.order), np.bool_)
+    crowded[b[~first]] = True
+    unlike = crowded.copy()
+    unlike[np.maximum(met.a, met.b)[met.score >= leaders.threshold]] = False
+    if HARDLY * np.count_nonzero(crowded & ~unlike) >= np.count_nonzero(crowded):
+        unlike[:] = False
+    others = ~first & ~unlike[b]
+    return [met, verify(a[others], b[others])], np.flatnonzero(unlike)
 
 
 def small_and_large(groups: Groups) -> tuple[Groups, Groups]:

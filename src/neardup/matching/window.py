@@ -1,4 +1,4 @@
-"""The window index of DDD (Montanari & Puglisi), which compares a document with the last hours.
+"""The window index of DDD (Montanari & Puglisi 2012): it compares a document with the last hours.
 
 The window is a ring of slots, one for each hour in the paper. A slot records which of its documents
 have which q-gram. ``overlaps`` finds every document of the window with

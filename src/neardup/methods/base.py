@@ -323,9 +323,9 @@ class Method(ABC):
         return Comparisons(self.whole_score(evidence, a, b), refused, np.zeros_like(refused))
 
     def unlike(self, artefacts: Artefacts) -> tuple[str, ...] | None:
-        """In which ways the collection differs from those the method was made for, for people.
-        Where it does, no exception passes and nothing moves the threshold. None where the method
-        cannot tell."""
+        """The ways in which the collection differs from those the method was made for, as phrases
+        for people. If there are any, no exception passes and nothing moves the threshold. None if
+        the method cannot tell."""
         return None
 
     @property

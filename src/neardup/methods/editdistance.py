@@ -133,7 +133,8 @@ class EditDistance(Method):
         return Ragged(keys, ends), probes
 
     def _keys_shared(self, sizes: Array) -> Array:
-        """Half of the q-grams that a string shares with any longer one that passes."""
+        """How many keys a string and its partner must have in common to be compared: half of the
+        q-grams that the string shares with any longer one that passes."""
         return np.asarray(np.maximum(sizes + self.q - self._destroyed(sizes) >> 1, 1))
 
     def _destroyed(self, sizes: Array) -> Array:
@@ -144,7 +145,8 @@ class EditDistance(Method):
         return np.asarray(self.q * edits)
 
     def _keys(self, evidence: Ragged, digests: Array) -> Ragged:
-        """From the document alone: its q-grams of smallest hash. A long one has its digest."""
+        """The keys of each document, chosen from it alone: its q-grams of smallest hash. A document
+        without any, such as a long one, has its digest as its key."""
         grams, first = self._tokens(evidence), self._destroyed(evidence.lengths) + 1
         rows = [grams[row][: first[row]] for row in range(len(grams))]
         return _joined([row if len(row) else digests[i : i + 1] for i, row in enumerate(rows)])

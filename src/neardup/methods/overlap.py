@@ -5,7 +5,7 @@ With ``s = |A∩B|``, ``a = |A|``, ``b = |B|``:
 - jaccard ``s / (a + b − s)``, called resemblance for shingles
 - dice ``2s / (a + b)``
 - cosine ``s / √(ab)``
-- max ``s / max(a, b)`` (DDD's ``doc_q``)
+- max ``s / max(a, b)``, called ``doc_q`` in the DDD system of Montanari & Puglisi 2012
 - containment ``s / min(a, b)``, the share of the smaller set that is in the larger; the literature
   on joins calls it overlap
 """
@@ -102,25 +102,29 @@ def measured(measure: str, s: Array, a: Array, b: Array) -> Array:
 
 
 def prefix_sizes(measure: str, t: Fraction, sizes: Array, keys: Array | int = 1) -> Array:
-    """|A| − least shared + keys: in any fixed order, every partner has so many ``keys`` of the
-    first features; there are never more than must be shared."""
+    """How many features of each set are its keys (prefix filter): in any fixed order, every partner
+    that passes has at least ``keys`` of these first ones. The number is |A| − least shared + keys.
+    ``keys`` is never more than a partner must share."""
     return np.asarray(sizes - np.maximum(_least_shared(measure, t, sizes), 1) + keys)
 
 
 def keys_counted(measure: str, t: Fraction, sizes: Array) -> Array:
-    """Half of what a set shares with any larger partner: with so many keys in common, pairs are
-    few, and the most frequent features are not among the keys."""
+    """How many keys a set and its partner must have in common to be compared: half of what the set
+    shares with any larger partner. Few pairs have so many in common, and the most frequent features
+    are not among the keys."""
     return np.asarray(np.maximum(_least_shared(measure, t, sizes) + 1 >> 1, 1))
 
 
 def _least_shared(measure: str, t: Fraction, a: Array) -> Array:
-    """The least number of features that A shares with any partner that passes, whatever its
-    size."""
+    """The least number of features that a set of ``a`` features shares with a partner that passes,
+    whatever the size of the partner; for containment, with a partner that is not smaller."""
     if measure == "dice":  # s ≥ t(a + b)/2 and b ≥ s  ⇒  s ≥ ta / (2 − t)
         bound = t / (2 - t)
     elif measure == "cosine":  # s ≥ t√(ab) and b ≥ s  ⇒  s ≥ t²a
         bound = t * t
-    else:  # containment: the smaller set searches, the larger one is found by all its features
+    else:
+        # jaccard and max: s ≥ ta. For containment only the smaller set must share as many of its
+        # features, so it searches by its prefix, and all features of the larger one are keys.
         bound = t
     return _ceil(sizes_times(a, bound.numerator), bound.denominator)
 

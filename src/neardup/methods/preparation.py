@@ -39,7 +39,8 @@ class Reading:
 
 
 def read_words(batch: pa.RecordBatch, text: Text, *, hashes: bool = True) -> Reading:
-    """Without ``hashes`` the words are only counted."""
+    """The hashes of the words of each text, and its digests; without ``hashes`` the words are only
+    counted."""
     texts = Ragged.of_strings(batch.column("text"))
     words = word_map(texts.values, texts.offsets, text)
     values, ends, of_text, of_normal, short = _native.read_words(

@@ -95,8 +95,8 @@ def profiles(
     *,
     date: str | None = None,
 ) -> Ragged:
-    """Of each document: how many entries each family has, then the entries. ``date`` is the column
-    that measures of dates read; without one no document has a date."""
+    """The profile of each document: how many entries each family has, then the entries. ``date`` is
+    the column that measures of dates read; without one no document has a date."""
     reading = _read(batch, text, date)
     rows = [_entries(name, reading, artefacts) for name in families_of(measures)]
     counts = np.stack([row.lengths for row in rows], axis=1).astype(np.uint64)
@@ -166,14 +166,14 @@ def _keywords(reading: _Reading, table: Frequencies) -> Ragged:
 
 
 def _sentence_keywords(reading: _Reading, table: Frequencies) -> Ragged:
-    """Those of each sentence, together."""
+    """The keywords of all sentences of each document, together."""
     chosen, sentences = _of_sentences(reading, table)
     return _united(chosen.values, np.diff(chosen.offsets[sentences]))
 
 
 def _sentence_tuples(reading: _Reading, table: Frequencies) -> Ragged:
-    """Those of a sentence as one feature, heaviest first: a word that is heavier elsewhere is no
-    longer the same. All weigh the same, as no table counts them."""
+    """The keywords of each sentence as one feature, heaviest first: a tuple differs if one of its
+    words is heavier elsewhere. All tuples weigh the same, as no table counts them."""
     chosen, sentences = _of_sentences(reading, table)
     row = np.repeat(np.arange(len(chosen)), chosen.lengths)
     heavy = np.lexsort((chosen.values >> _WORD, -(chosen.values & _LOW).astype(np.int64), row))
@@ -288,7 +288,8 @@ _CLASSES = ((RARE_KEYS, 2, FEW), (LESS_RARE_KEYS, FEW + 1, FEW_MORE), (UNKNOWN_K
 
 
 def _key_settings(*, closed: bool = False) -> tuple[Any, ...]:
-    """For the kernels. ``closed``: grams that one document alone has cannot be shared."""
+    """The settings that the kernels take. ``closed``: grams that one document alone has cannot be
+    shared."""
     classes = np.array(_CLASSES[:-1] if closed else _CLASSES, np.int64).reshape(-1)
     return classes, multipliers(BANDS.values), *BANDS, LEAST_SHARED
 
@@ -341,7 +342,8 @@ _NEVER = 2.0  # no share is as large
 
 
 def marks_noise(artefacts: Artefacts) -> bool:
-    """In a small collection every document has many unique words, so none counts as noise."""
+    """Whether unique words count as noise: in a small collection every document has many of them,
+    so none does."""
     table = artefacts[frequency_name(VOCABULARY)]
     assert isinstance(table, Frequencies)
     return table.documents >= NOISY_DOCUMENTS

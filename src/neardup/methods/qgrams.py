@@ -1,4 +1,4 @@
-"""Character q-grams, as in DDD (Montanari & Puglisi): for flows of short news, in any script.
+"""Character q-grams (Montanari & Puglisi 2012): for flows of short news, in any script.
 
 The score is ``doc_q = |A∩B| / max(|A|, |B|)`` on the distinct q-grams of the normal form, always
 exact. A score of 1 means equal sets of q-grams, not equal texts. Q-grams are so common that with
@@ -119,8 +119,8 @@ class Qgrams(Method):
 
     @functools.cached_property
     def bands(self) -> minhash.Bands | None:
-        """None if the prefix filter is used. |A∪B| ≤ 2m − tm if |A∩B| ≥ tm, where m is the larger
-        size."""
+        """The bands of keys; None if the prefix filter is used. |A∪B| ≤ 2m − tm if |A∩B| ≥ tm,
+        where m is the larger size."""
         if self.keys == "prefix":
             return None
         return minhash.choose_bands(self._resemblance, self.permutations, self.miss_rate_limit)

@@ -143,8 +143,8 @@ class Raregrams(Method):
 
     @property
     def miss_rate(self) -> float:
-        """Of pairs that have as large a share of their rare grams in common as the threshold asks
-        of all grams."""
+        """The share of pairs that are missed, among those that have as large a share of their rare
+        grams in common as the threshold asks of all grams."""
         j = self.threshold
         return float((1 - j) ** RARE_KEYS + RARE_KEYS * j * (1 - j) ** (RARE_KEYS - 1))
 

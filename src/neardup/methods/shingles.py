@@ -238,8 +238,8 @@ class Shingles(Method):
 
     @functools.cached_property
     def bands(self) -> minhash.Bands | None:
-        """None if a prefix join is used: for containment, low thresholds, samples, weights, clipped
-        sets, or on request."""
+        """The bands of keys; None if a prefix join is used: for containment, low thresholds,
+        samples, weights, clipped sets, or on request."""
         whole = self.measure == "resemblance" and self.weights == "none" and not self.sampled
         if self.keys == "prefix" or self.clip or not whole:
             return None

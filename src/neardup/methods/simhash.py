@@ -133,8 +133,8 @@ class SimHash(Method):
 
     @property
     def miss_rate(self) -> float:
-        """Of pairs at the distance whose sums are normally distributed, as those of many words
-        are."""
+        """The share of pairs that are missed, among those at the distance whose sums are normally
+        distributed, as those of many words are."""
         if not self.weak_bits:
             return 0.0
         return _simulated_misses(self.bits, self.distance, self.weak_bits, self._flipped)

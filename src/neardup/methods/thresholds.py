@@ -23,7 +23,8 @@ SWEPT_COUNTS = range(11)  # distances in bits, as in Manku's and Henzinger's fig
 
 @dataclass(frozen=True)
 class Cut:
-    """With ``parameter`` at ``value``, the method passes pairs from the score ``threshold`` on."""
+    """A threshold: with ``parameter`` at ``value``, the method passes pairs from the score
+    ``threshold`` on."""
 
     threshold: float
     parameter: str | None = None

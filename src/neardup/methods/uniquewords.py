@@ -125,7 +125,7 @@ class UniqueWords(Method):
 
 
 def sequences(words: Ragged) -> Ragged:
-    """Of each document ``word << 32 | place`` of the words that occur once, sorted; places are
+    """The words that occur once in each document, as sorted ``word << 32 | place``; places are
     counted in the sequence."""
     rows = [_sequence(words[row]) for row in range(len(words))]
     values = np.concatenate([np.empty(0, np.uint64), *rows])

@@ -333,8 +333,8 @@ def _documents(lengths: dict[int, pa.Table], progress: Progress) -> Iterator[Row
 
 
 def long_documents(table: pa.Table) -> Iterator[tuple[int, pa.Table]]:
-    """As many documents as the paper has, for each length, cut from the texts joined in a row. A
-    length for which there is too little text is left out."""
+    """Yields as many documents as the paper has, for each length, cut from the texts joined in a
+    row. A length for which there is too little text is left out."""
     texts = table["text"].to_pylist()
     for length in LENGTHS:
         pieces = list(itertools.islice(_pieces(texts, length), CORPUS))

@@ -140,7 +140,7 @@ def vectors(evidence: Ragged, a: Array, b: Array) -> Array:
 
 
 def _measured(x: Array, y: Array) -> tuple[float, ...]:
-    """Of two lists of entries ``feature << 32 | weight``."""
+    """The measures of two lists of entries ``feature << 32 | weight``."""
     low = np.uint64(0xFFFFFFFF)
     (fx, wx), (fy, wy) = ((e >> np.uint64(32), (e & low) / WEIGHTS) for e in (x, y))
     _, in_x, in_y = np.intersect1d(fx, fy, assume_unique=True, return_indices=True)

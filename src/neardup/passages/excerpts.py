@@ -193,8 +193,8 @@ class Gathered:
         return self._room > 0
 
     def narrow(self, places: Array, spans: Array, min_words: int) -> npt.NDArray[np.int64]:
-        """Where a line that varies was bridged beside text that does not, the spans become those of
-        that text, its core. Gives the rows of these places: they are exact."""
+        """Narrows the spans to the text that does not vary, its core, where a line that varies was
+        bridged beside it. Returns the rows of these places: they are exact."""
         rows: dict[int, list[int]] = {}
         for row in self._units:
             rows.setdefault(int(places[row, Place.PASSAGE]), []).append(row)
@@ -226,7 +226,8 @@ class Gathered:
 
 
 def is_quoted(before: bytes, inside: bytes, after: bytes) -> bool:
-    """Between quotation marks, or in lines that mail programs mark with ``>`` or ``|``."""
+    """Whether the text is between quotation marks, or in lines that mail programs mark with ``>``
+    or ``|``."""
     if any(mark in before or mark in inside for mark in _MARKS):
         line = before.rpartition(b"\n")[2].lstrip()
         lines = [b"%b%b" % (line, inside.partition(b"\n")[0]), *inside.split(b"\n")[1:]]

@@ -113,7 +113,7 @@ class Passages:
 
     @cached_property
     def similarity(self) -> npt.NDArray[np.float64]:
-        """Of each occurrence with the one it was found from; 1 for the original."""
+        """The similarity of each occurrence to the one it was found from; 1 for the original."""
         rows = self.found.places[self.places, Place.COPY]
         copies = self.found.copies[np.maximum(rows, 0)].astype(np.int64).reshape(-1, 7)
         own = copies[:, Copied.END] - copies[:, Copied.BEGIN]
@@ -272,7 +272,8 @@ class Passages:
 
     @cached_property
     def _sources(self) -> list[tuple[int, str, int]]:
-        """Of each passage: how many sources, the most frequent one, and its documents."""
+        """For each passage: how many sources it has, the most frequent source, and in how many
+        documents that has it."""
         names, codes = self._source_codes
         pairs = np.unique(np.stack([self.number, self._document], 1), axis=0)
         found = np.unique(
@@ -395,7 +396,8 @@ def passages_of(
 
 
 def context(text: str, begin: int, end: int, around: int = 80) -> Sequence[str]:
-    """Before, the passage, after; what is left out is marked."""
+    """The text before the passage, the passage, and the text after it; what is left out is
+    marked."""
     before = ("…" if begin > around else "") + text[max(0, begin - around) : begin]
     after = text[end : end + around] + ("…" if len(text) > end + around else "")
     return before, text[begin:end], after

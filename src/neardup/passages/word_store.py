@@ -48,7 +48,7 @@ class WordStore:
         return tempfile.TemporaryFile(dir=self._folder, prefix="neardup-words-")
 
     def begin(self) -> None:
-        """After all documents, before they are compared."""
+        """Prepares the comparison, after all documents have been added."""
         if self._file is not None:
             self._file.flush()
             words = self._map(self._file, int(np.concatenate(self._lengths).sum()) * 4)

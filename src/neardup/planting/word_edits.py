@@ -154,7 +154,8 @@ def case(text: str, rate: float, random: Random, material: Material) -> str:  # 
 
 
 def _recased(word: str) -> str | None:
-    """None if the word has no other case, or if case folding would not undo it (ı → I → i)."""
+    """The word in another case; None if it has none, or if case folding would not undo the change
+    (ı → I → i)."""
     for other in (word.upper(), word.lower()):
         if other != word and other.casefold() == word.casefold():
             return other

@@ -25,7 +25,8 @@ COLOURS = 7  # series that differ; more begin again
 
 @dataclass(frozen=True)
 class Axis:
-    """From ``low`` to ``high``; each of the ``ticks`` is a value and what is written at it."""
+    """An axis from ``low`` to ``high``; each of the ``ticks`` is a value and what is written at
+    it."""
 
     label: str
     low: float
@@ -43,8 +44,8 @@ class Axis:
         log: bool = False,
         tight: bool = False,
     ) -> Axis:
-        """For these values, with ticks at round numbers. A ``tight`` axis ends with them; any other
-        ends with a tick, and begins with 0 unless it is logarithmic."""
+        """The axis of these values, with ticks at round numbers. A ``tight`` axis ends with them;
+        any other ends with a tick, and begins with 0 unless it is logarithmic."""
         known = sorted(values) or [0.0, 1.0]
         low, high = known[0], known[-1]
         if log:

@@ -363,7 +363,7 @@ def arrivals(bars: Sequence[dict[str, Any]], unit: int) -> Html:
 
 
 def time_label(written: str, unit: int) -> str:
-    """As short as the bars allow."""
+    """The label of a bar's time, as short as the ``unit`` of the bars allows."""
     time = datetime.fromisoformat(written)
     if unit >= DAY:
         return f"{time:%Y-%m-%d}"

@@ -138,7 +138,8 @@ Row = dict[str, Any]  # of the decisions; that of a duplicate names its kept doc
 
 
 def compare_command(pair: Row) -> str | None:
-    """To be pasted where the report lies; None for ids that nobody can type."""
+    """The command that compares the pair, to be pasted where the report lies; None for ids that
+    nobody can type."""
     ids = (pair["kept_id"], pair["id"])
     if not all(map(TYPEABLE.fullmatch, ids)):
         return None
@@ -147,7 +148,7 @@ def compare_command(pair: Row) -> str | None:
 
 
 def weakest(run: Run) -> list[Row]:
-    """As ``Result.weakest``, with the reason."""
+    """The rows of ``Result.weakest``, with the reason of each."""
     table = run.result.duplicates
     first = pc.sort_indices(table, [("score", "ascending")])[:MOST_PAIRS]
     rows: list[Row] = table.take(first).to_pylist()
@@ -180,7 +181,7 @@ def weakest_pairs(run: Run, pairs: list[Row], texts: Texts) -> Html:
 
 
 def _called(id: str, texts: Texts) -> Html:
-    """By its title, if it has one, with the id behind it."""
+    """The title of a document with its id, or the id alone if it has no title."""
     if (title := texts.titles.get(id)) is None:
         return name(id, 60)
     both = (f"<bdi>{html(shortened(written, 60))}</bdi>" for written in (title, id))

@@ -54,7 +54,7 @@ INPUTS_NAMED = 3
 
 
 def title(run: Run) -> str:
-    """With the first names that the user gave."""
+    """The title of the report, with the names of the first inputs."""
     named = [entry["file"] for entry in run.info.get("inputs") or [] if entry]
     first = ", ".join(shortened(file, 60) for file in named[:INPUTS_NAMED])
     more = len(named) - INPUTS_NAMED
@@ -168,7 +168,7 @@ STEPS = 20  # bins from 0 to 1; those below the first score are left out
 
 
 def scores(run: Run) -> Html:
-    """Of all verified pairs where they are listed, else of those that decided."""
+    """The scores of all verified pairs where they are listed, else of those that decided."""
     what = "pair" if run.result.pairs_complete else "duplicate"
     listed = run.result.pairs if run.result.pairs_complete else run.result.duplicates
     score = np.asarray(listed["score"], dtype=np.float64)
@@ -199,7 +199,8 @@ def scores(run: Run) -> Html:
 
 
 def _bins(score: Array, threshold: float) -> tuple[int, list[Bin]]:
-    """From the lowest score or the threshold; what is exactly 1 stands apart."""
+    """The bins of the histogram, from the lowest score or the threshold on, and the number of the
+    first. Scores of exactly 1 have a bin of their own."""
     below = score[score < 1]
     place = np.minimum((below * STEPS + 1e-9).astype(np.int64), STEPS - 1)
     first = max(0, min(int(place.min(initial=STEPS - 1)), int(threshold * STEPS + 1e-9) - 1))

@@ -112,7 +112,8 @@ FAULTS = (NeardupError, OSError, LookupError, ValueError, TypeError, pa.ArrowExc
 
 @dataclass(frozen=True)
 class Texts:
-    """By id. ``fault`` says why there are none; ``words`` what the run counted as the same word."""
+    """The texts of documents by id. ``fault`` says why there are none; ``words`` says what the run
+    counted as the same word."""
 
     texts: dict[str, str]
     dates: dict[str, str]
@@ -150,7 +151,8 @@ def read_texts(run: Run, ids: Several[str], dated: Several[str]) -> Texts:
 
 
 def _words(run: Run) -> Text | None:
-    """None where the method of the run has no such options."""
+    """The options by which the run counted words as the same; None if its method has no such
+    options."""
     options = run.settings["parameters"].get("text")
     try:
         return Text(**options) if isinstance(options, dict) else None

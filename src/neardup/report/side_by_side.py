@@ -173,7 +173,8 @@ class _Builder:
             self.sizes[side] += shown.span.end - shown.span.begin
 
     def row(self, until: tuple[int, int] | None = None) -> Row:
-        """With the punctuation and space after its last words, which end before ``until``."""
+        """The finished row, with the punctuation and space after its last words, which end before
+        ``until``."""
         for side, end in enumerate(until or ()):
             found = _TRAILING.match(self.texts[side], self.at[side], end)
             self.fill(side, found.end() if found else end)
@@ -222,7 +223,7 @@ class Places:
 
 
 def flowed(text: str) -> str:
-    """On one line: every run of white space is one space."""
+    """The text on one line: every run of white space is one space."""
     return " ".join(visible(text).split())
 
 

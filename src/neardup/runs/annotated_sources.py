@@ -80,7 +80,8 @@ def with_columns(given: Any, columns: pa.Table) -> Any:
 
 
 def with_values(given: Any, columns: pa.Table) -> Any:
-    """As ``with_columns``, but for columns that are there already, which stay in their places."""
+    """The data with new values in columns that it has already, which stay in their places;
+    ``with_columns`` adds columns."""
     library = type(given).__module__.partition(".")[0]
     names = columns.column_names
     if library == "pandas":
@@ -199,7 +200,7 @@ class _Lines(JsonlSource):
             yield position, selection._replace(data=data)
 
     def kept(self, keep: Mask) -> tuple[pa.Table, int]:
-        """As a table, without rejected lines: they need not be objects."""
+        """The kept documents as a table, without rejected lines, which need not be objects."""
         start = self.added.start(keep)
         accepted = keep & self.added.accepted(start, len(keep))
         table, documents = JsonlSource(**_fields(self, JsonlSource)).kept(accepted)

@@ -68,9 +68,9 @@ def write_checksums(
 
 @contextmanager
 def replacing(path: Path, *, again: bool = False) -> Iterator[None]:
-    """Around the replacement of a file on purpose, if the folder has a checksum of it, or had one
-    (``again``). The checksum goes before and the new one comes after, so that an interruption
-    leaves a file that is not checked, and never one that looks damaged."""
+    """Keeps the checksum right while a file is replaced on purpose, if the folder has a checksum of
+    it, or had one (``again``). The checksum goes before and the new one comes after, so that an
+    interruption leaves a file that is not checked, and never one that looks damaged."""
     digests = Checksums(path.parent).digests or {}
     known = digests.pop(path.name, None) is not None
     if known:

@@ -165,8 +165,9 @@ class Comparison:
         return (", ".join(counts) or "none") + cut
 
     def lines(self, *, most: int | None = side_by_side_lines.MOST_LINES) -> list[str]:
-        """For people: the facts, then at most ``most`` passages (None for all); ``-`` is in the
-        first only, ``+`` in the second only, ``<`` and ``>`` moved."""
+        """The comparison for people: the facts, then at most ``most`` passages (None for all).
+        ``-`` marks what is in the first text only, ``+`` in the second only, ``<`` and ``>`` what
+        has moved."""
         facts = [*self.facts(), *self.measure_facts()]
         told = [f"{name:<12}{said}" for name, said in facts]
         return told + side_by_side_lines.lines(self.a, self.b, self.alignment, most=most)

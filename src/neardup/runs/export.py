@@ -97,8 +97,8 @@ def write_tables(tables: Mapping[str, pa.Table], part: Path, path: Path) -> None
 
 
 def _cells(table: pa.Table) -> pa.Table:
-    """For formats of plain cells: the members of an object are columns such as ``_source.title``,
-    and a list is its JSON text."""
+    """The table for formats of plain cells: the members of an object become columns such as
+    ``_source.title``, and a list becomes its JSON text."""
     while any(pa.types.is_struct(field.type) for field in table.schema):
         table = table.flatten()
     for i, field in enumerate(table.schema):
@@ -129,8 +129,8 @@ def export_table(result: Result, title: str | None = None) -> pa.Table:
 
 
 def _of_kept(decisions: pa.Table, known: Mapping[str, Any]) -> dict[str, pa.Array]:
-    """What people know the document by that was kept instead; null for kept ones, and for
-    duplicates of references, which are not among the documents."""
+    """The data by which people recognise the document that was kept instead; null for kept ones,
+    and for duplicates of references, which are not among the documents."""
     place = pc.index_in(
         decisions["kept_id"].combine_chunks(), _kept_ids(decisions), skip_nulls=True
     )

@@ -57,7 +57,7 @@ class Fills:
     skip: tuple[str, ...] = ()  # fields that are no metadata: the text and the id
 
     def of_chosen(self, keep: Mask, position: int, count: int) -> dict[int, Fields]:
-        """Of the chosen among the next ``count`` documents of a source, by number."""
+        """The values of the chosen among the next ``count`` documents of a source, by number."""
         if not self.values:
             return {}
         start = self.total - len(keep) + position

@@ -74,7 +74,8 @@ def csv_text(value: Any, encoding: str | None) -> str | None:
 
 
 def table_value(value: Any, type_: pa.DataType) -> Any:
-    """As the column takes it, also where it is a text that stands for a number or a date."""
+    """The value in the type of the column, also if it is a text that stands for a number or a date;
+    None if it does not fit."""
     plain = type_.value_type if pa.types.is_dictionary(type_) else type_
     try:
         return pa.scalar(value, plain).as_py()

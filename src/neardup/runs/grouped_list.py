@@ -37,8 +37,8 @@ CONTAINS = "contains"
 
 @dataclass(frozen=True)
 class Places:
-    """By place in the ranking, best first: the row, the place of its representative, and of those
-    that are under another the score and the kind."""
+    """The places of the ranking, best first: the row of each, the place of its representative, and
+    the score and the kind of those that are under another."""
 
     row: npt.NDArray[np.int64]
     head: npt.NDArray[np.int64]
@@ -118,7 +118,7 @@ class Listed(Protocol):
 
 
 def _printable(text: str) -> str:
-    """On one line, and without the control characters that a terminal would obey."""
+    """The text on one line, without the control characters that a terminal would obey."""
     if not text.isprintable():
         text = "".join(sign if sign.isprintable() else " " for sign in text)
     return " ".join(text.split())
@@ -264,12 +264,12 @@ class Grouped(Sequence[Group]):
         return pa.Table.from_arrays(columns, names=list(self.columns))
 
     def to_list(self) -> list[dict[str, Any]]:
-        """As dicts: of all results, or of the representatives where ``collapse`` says so."""
+        """The results as dicts: all of them, or the representatives where ``collapse`` says so."""
         made = self.collapsed() if self.collapse else self.flat()
         return made if isinstance(made, list) else as_dicts(made)
 
     def lines(self, title: str = "title") -> Iterator[str]:
-        """For people: rank, id, title; under each representative the others."""
+        """The results for people: rank, id, title; under each representative the others."""
         titles = self._listed.labels(title)
         width = len(str(self.results))
         for group in self:

@@ -131,7 +131,7 @@ def _batch(found: Mapping[str, Array]) -> DocumentBatch:
 
 
 def ragged_arrays(name: str, ragged: Ragged) -> dict[str, Array]:
-    """Without what a kernel's buffer has to spare."""
+    """The arrays that store the rows, without the unused part of a kernel's buffer."""
     offsets = ragged.offsets
     values = ragged.values[offsets[0] : offsets[-1]]
     return {f"{name}_values": values, f"{name}_offsets": offsets - offsets[0]}

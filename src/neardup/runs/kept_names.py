@@ -52,7 +52,8 @@ def _rows(collection: Collection, columns: Columns) -> Array:
 
 @dataclass(frozen=True)
 class _KeptNames:
-    """Of each file the rows of its documents, ascending, and what the run calls them."""
+    """The names of kept documents: for each file the rows of its documents, ascending, and what the
+    run calls them."""
 
     known: Mapping[str, tuple[Array, pa.Array]]
 

@@ -59,7 +59,8 @@ def _entries(result: Result, title: str | None) -> Iterator[tuple[Reference, dic
 def _references(
     result: Result, documents: list[dict[str, Any]], known: Mapping[str, list[str | None]]
 ) -> list[Reference]:
-    """That of the library, or one of what the document states."""
+    """The reference of each document: that of the library, or one made of what the document
+    states."""
     collection = result.collection_if_there()
     sources: dict[str, Any] = {s.file: s for s in collection.sources} if collection else {}
     found = []

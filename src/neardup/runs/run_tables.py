@@ -127,8 +127,8 @@ def _sources(file: Array, sources: list[str]) -> pa.DictionaryArray:
 
 
 def kinds_of(outcome: Outcome, a: Array, b: Array, known: PairKinds | None) -> Kinds:
-    """Of pairs of documents: what digests tell, and what is ``known`` beyond that. −1 in ``b``: no
-    partner, no kind."""
+    """The kinds of pairs of documents: what digests tell, and what is ``known`` beyond that. A −1
+    in ``b`` means no partner and no kind."""
     prepared = outcome.intake.prepared
     found = by_digests(a, b, prepared.text_digests, prepared.normal_digests)
     if known is not None:
@@ -227,7 +227,7 @@ class PairKinds:
     kinds: Kinds
 
     def of(self, a: Array, b: Array) -> Kinds:
-        """Of pairs of documents; none where it is not known."""
+        """The kinds of pairs of documents; none where it is not known."""
         first, second = self.text[a], self.text[b]
         key = np.minimum(first, second) * self.texts + np.maximum(first, second)
         kinds = Kinds.none(len(key))
@@ -248,8 +248,8 @@ def kind_counts(decisions: pa.Table) -> dict[str, int]:
 
 
 def kinds_by_place(result: Result, collection: Collection, a: Array, b: Array) -> Kinds:
-    """Of documents of a result, numbered as its decisions are, whose texts are read where they
-    stood: a result has no digests of them."""
+    """The kinds of pairs of documents of a result, numbered as its decisions are. Their texts are
+    read where they stood, because a result has no digests of them."""
     files = list(dict.fromkeys(collection.files))
     file = pc.index_in(
         result.decisions["file"].cast(pa.large_string()), pa.array(files, pa.large_string())

@@ -63,7 +63,7 @@ class TextsAgain:
 
     @property
     def lengths(self) -> Array:
-        """In bytes, by key; 0 for texts that could not be read again."""
+        """The length of each text in bytes, by key; 0 for texts that could not be read again."""
         stored = np.concatenate([self.store.lengths, [0]])
         return np.asarray(stored[self.slot])
 
@@ -180,9 +180,9 @@ REFERENCE = "ref:"  # what the id of a reference document begins with
 
 
 def texts_of(result: Result, ids: Iterable[str]) -> dict[str, str]:
-    """By id, a file at a time, without those that cannot be read, or differ from what the run read:
-    a run that somebody else made may name any file. A rejected document may have the id of another
-    one; the accepted one is meant."""
+    """The texts by id, read a file at a time, without those that cannot be read, or differ from
+    what the run read: a run that somebody else made may name any file. A rejected document may have
+    the id of another one; the accepted one is meant."""
     wanted = list(dict.fromkeys(ids))
     texts = _input_texts(result, wanted)
     changed = _changed(result, texts)

@@ -219,7 +219,8 @@ def _consistent(scorer: Scorer, prepared: Prepared, score: float) -> _Found:
 
 
 def _low(scorer: Scorer, prepared: Prepared, artefacts: Artefacts, below: _Found) -> _Found:
-    """By its score the pair is none; where both documents have own thresholds, these decide."""
+    """The verdict on a pair whose score is below the threshold; where both documents have own
+    thresholds, these decide."""
     low = scorer.method.low_score(prepared.evidence, _FIRST, _SECOND)
     own = _own_cuts(scorer.exceptions, prepared)
     if own is None:
@@ -238,7 +239,7 @@ def _low(scorer: Scorer, prepared: Prepared, artefacts: Artefacts, below: _Found
 
 
 def _own_cuts(calibration: object, prepared: Prepared) -> tuple[float, float] | None:
-    """None where one of the two has only the cut of all."""
+    """The own thresholds of both documents; None if one of them has only the threshold of all."""
     if not isinstance(calibration, Calibration):
         return None
     digests = prepared.normal_digests

@@ -35,7 +35,7 @@ MODE = 0o600
 
 @dataclass(frozen=True)
 class Token:
-    """As the file has it."""
+    """A token as the file has it."""
 
     name: str
     sha256: str
@@ -108,7 +108,7 @@ def _write(path: Path, tokens: list[Token]) -> None:
 
 
 class Tokens:
-    """Those of a file, as it is now."""
+    """The tokens of a file, as it is now."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

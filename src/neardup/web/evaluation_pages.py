@@ -63,7 +63,8 @@ class Outcome:
 
 
 class Background:
-    """Of each name the latest outcome is kept. Threads end with the process."""
+    """Computes in threads, which end with the process, and keeps the latest outcome of each
+    name."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -97,7 +98,7 @@ class Background:
             self._threads.discard(threading.current_thread())
 
     def wait(self) -> None:
-        """Until nothing is being computed."""
+        """Waits until nothing is being computed."""
         for thread in list(self._threads):
             thread.join()
 
@@ -113,7 +114,8 @@ def _outcome(compute: Callable[[], Any]) -> Outcome:
 
 
 def learned(result: Result, labelled: Labelled) -> dict[str, Any]:
-    """Of the kind of model that is quickly trained; ``neardup train`` tries the others too."""
+    """What training on the labels gives, with the kind of model that is quickly trained. The
+    command ``neardup train`` tries the others too."""
     from neardup.evaluation.training.machines import check_extra
     from neardup.evaluation.training.trainer import train
 
@@ -238,7 +240,7 @@ class Evaluating(Part):
         }
 
     def _estimates(self, current: Sequence[str], word: Verdicts) -> Data:
-        """By the sample of which most is decided."""
+        """The estimates from the sample of which most is decided."""
         keys = {name: self.desk.key(name) for name in current}
         decided = {
             name: sum(pair in word.settled for pair in key.pairs.values())
@@ -256,7 +258,7 @@ class Evaluating(Part):
         }
 
     def _curves(self, current: Sequence[str], word: Verdicts) -> Data:
-        """Of each run over its thresholds, and its kinds."""
+        """The curve of each run over its thresholds, and the table of its kinds."""
         keys = [self.desk.key(name) for name in current]
         curves, table = {}, {}
         for name, result in self.desk.results().items():

@@ -120,7 +120,7 @@ class Figures:
         }
 
     def _bars_data(self) -> list[dict[str, Any]]:
-        """From the oldest to the newest, those without a document too."""
+        """The bars from the oldest to the newest, including those without a document."""
         if not self._bars:
             return []
         numbers = range(min(self._bars), max(self._bars) + 1)
@@ -280,7 +280,7 @@ class FlowPart:
         return self._shown(self._follower.state())
 
     def _shown(self, state: dict[str, Any]) -> Data:
-        """With all names, also before the first look was over."""
+        """The data of the page, in which no name is missing, even before the first look is over."""
         totals = {"documents": 0, "kept": 0, "duplicates": 0, "bytes": 0}
         empty: dict[str, Any] = {"rate": 0.0, "newest": None, "unit": 0, "bars": [], "sources": []}
         found = {"totals": totals, **empty, "other_sources": 0, "matches": [], **state}
@@ -336,7 +336,8 @@ class FlowPart:
 
 
 def _name(url: str) -> str:
-    """Of the store, without what an address may have in it."""
+    """The name of a store: its URL without a user name, a password and parameters, or its file
+    name."""
     return url.partition("?")[0].rpartition("@")[2] if "://" in url else Path(url).name
 
 

@@ -167,7 +167,8 @@ class Guard:
         return None
 
     def _check_rate(self, scope: Scope, token: Token | None) -> None:
-        """Who has a token is one client from wherever; others are by their address."""
+        """Refuses a client that asks too often. All requests with one token are one client,
+        wherever they come from; other clients are known by their address."""
         if self.rate is None:
             return
         if seconds := self.rate.wait(_name_of(scope, token)):

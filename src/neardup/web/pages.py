@@ -78,7 +78,8 @@ class Pages:
 
 
 def _to_twin(made: RedirectResponse) -> RedirectResponse:
-    """Where a page leads to another one, its twin leads to the twin of that."""
+    """The redirection of a page's JSON twin: it leads to the twin of the page that the page leads
+    to."""
     path, question, query = made.headers["location"].partition("?")
     return RedirectResponse(f"{path.rstrip('/')}{JSON}{question}{query}", made.status_code)
 
@@ -192,7 +193,7 @@ def problem_data(status: HTTPStatus, sentence: str, hint: str | None) -> dict[st
 
 
 def problem_of(error: NeardupError) -> dict[str, Any]:
-    """For a problem that is a part of an answer."""
+    """The data of a problem that is a part of an answer."""
     return problem_data(status_of(error), str(error), error.hint)
 
 

@@ -27,7 +27,7 @@ HEAD = 30.0  # seconds that the head of a request may take
 
 
 def check_extra() -> None:
-    """Said where the feature begins."""
+    """Reports a missing extra where the feature begins."""
     try:
         import fastapi  # noqa: F401
         import httptools  # noqa: F401
@@ -115,7 +115,8 @@ MOST_HEAD = 64_000  # bytes
 
 
 def protocol(seconds: float) -> type[asyncio.Protocol]:
-    """For uvicorn, which waits for a head however long it takes."""
+    """The HTTP protocol for uvicorn, with limits on the time and the size of a request's head,
+    because uvicorn waits for it however long it takes."""
 
     class Limited(HttpToolsProtocol):
         _timer: asyncio.TimerHandle | None = None

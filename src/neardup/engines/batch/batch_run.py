@@ -201,6 +201,7 @@ def match(
         plan.usual_pairs(len(order)),
         plan.pair_budget(len(order)),
         plan.workers,
+        plan.method.threshold,
         intake.keys,
     )
     found = candidates(plan.method.meeting, leaders, verify)
@@ -389,7 +390,8 @@ def find_kinds(
 
 
 def _texts_again(collection: Collection, plan: Plan) -> list[tuple[Collection, Columns]]:
-    """Where texts are read again: the input, and the references where there are any."""
+    """The collections whose texts are read again: the input, and the references if there are
+    any."""
     own = (collection, Columns(text=plan.columns.text, id=plan.columns.id))
     return [own, *reference_texts(plan)] if plan.against else [own]
 

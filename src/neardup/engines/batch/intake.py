@@ -277,7 +277,7 @@ def _join(parts: list[Array], dtype: type[np.generic]) -> Array:
 
 
 def _ids(records: pa.Table | None) -> pa.Array:
-    """As one array, without a copy where it is one already."""
+    """The ids as one array, which is copied only if they are in several chunks."""
     if records is None:
         return pa.array([], pa.large_string())
     column = records.column("id")

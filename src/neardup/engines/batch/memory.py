@@ -19,7 +19,8 @@ _MAPPED = 1 << 20  # bytes of an array that is mapped by itself
 
 @functools.cache
 def be_frugal() -> None:
-    """For the rest of the process; nothing where the system has another allocator."""
+    """Sets the allocator to return freed memory to the system, for the rest of the process. The
+    settings of malloc are those of glibc; another allocator keeps its own."""
     pa.set_memory_pool(pa.system_memory_pool())
     if libc := _libc():
         libc.mallopt(_MMAP_THRESHOLD, _MAPPED)

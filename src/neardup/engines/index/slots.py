@@ -1,4 +1,6 @@
-"""How long documents are remembered: a window of whole slots, as in DDD (Montanari & Puglisi).
+"""``Window`` says how long an index remembers documents; further functions parse spans and times.
+
+A window consists of whole slots, as in the DDD system of Montanari & Puglisi 2012.
 
 ``24h`` is the current hour and the 24 before it: 25 slots. Documents meet if the numbers of their
 slots differ by at most 24. The time of a document is its date if the index has a date column,
@@ -26,7 +28,7 @@ _DAYS = re.compile(r"(19|20)\d{6}")  # 20031103
 
 @dataclass(frozen=True)
 class Window:
-    """``count`` slots of ``unit`` milliseconds, and the current one."""
+    """A window of ``count`` slots of ``unit`` milliseconds, and the current slot."""
 
     count: int
     unit: int
@@ -41,12 +43,12 @@ class Window:
         return time // self.unit
 
     def floor(self, newest: int) -> int:
-        """The begin of the oldest slot if ``newest`` is the newest time."""
+        """The beginning of the oldest slot if ``newest`` is the newest time."""
         return (self.slot(newest) - self.count) * self.unit
 
 
 def span(name: str, written: str) -> int:
-    """``30m`` in milliseconds."""
+    """The milliseconds of a span such as ``30m``."""
     count, unit = _span(name, written)
     return count * unit
 

@@ -260,8 +260,9 @@ class SqliteStore:
         return [] if found == ["ok"] else found
 
     def _check_structure(self) -> None:
-        """Before the first write. No row shows that a list of free pages is damaged, and SQLite
-        would write new rows over old ones. It costs a twentieth of reading the index."""
+        """Checks the structure of the file before the first write. No row shows that a list of free
+        pages is damaged, and SQLite would write new rows over old ones. The check costs a twentieth
+        of reading the index."""
         if not self._sound:
             ((found,), *_) = self._db.execute("PRAGMA quick_check").fetchall()
             if found != "ok":

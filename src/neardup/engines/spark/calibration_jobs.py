@@ -76,7 +76,8 @@ def calibrated(run: Run) -> Plan:
 
 
 def _chosen_cut(run: Run) -> Calibration:
-    """As in ``engines/batch/table_pass.py``."""
+    """The calibration that the collection suggests, chosen as in
+    ``engines/batch/table_pass.py``."""
     if run.plan.method.groups_choose:
         plan = threshold_choice.wide_plan(run.plan)
         wide = replace(run, plan=plan, stages=run.stages.under("wide"))
@@ -205,8 +206,9 @@ def scored_rows(batches: Iterator[pa.RecordBatch], plan: Plan) -> Iterator[pa.Re
 
 @dataclass(frozen=True)
 class Nodes:
-    """By the place of the first document of each; ``digests`` are those of its normal form,
-    ``texts`` those of its text, ``evidence`` those of its evidence."""
+    """The nodes of a calibration, ordered by the place of the first document of each. ``digests``
+    are those of its normal form, ``texts`` those of its text, ``evidence`` those of its
+    evidence."""
 
     names: Array
     digests: Array

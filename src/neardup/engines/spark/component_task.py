@@ -183,13 +183,14 @@ BLOCK = 4096  # documents whose evidence is moved at once
 
 
 def decided_rows(batches: Iterator[pa.RecordBatch], plan: Plan) -> Iterator[pa.RecordBatch]:
-    """Of rows of documents and rows of evidence (without an id), in any order."""
+    """The decisions as rows, from rows of documents and rows of evidence (without an id) in any
+    order."""
     for part, outcome in parted(batches, plan):
         yield from rows(outcome, plan, part)
 
 
 def parted(batches: Iterator[pa.RecordBatch], plan: Plan) -> Iterator[tuple[Part, Outcome]]:
-    """Those that meet nobody, and the others."""
+    """Yields the documents that meet nobody, then the others, each part with its outcome."""
     gathered = _Gathered(plan)
     for batch in batches:
         gathered.add(batch)

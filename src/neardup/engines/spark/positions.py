@@ -254,7 +254,8 @@ def _cast_batch(batch: pa.RecordBatch, codes: dict[int, int]) -> pa.RecordBatch:
 
 
 def undated(documents: DataFrame, order: Order) -> Undated | None:
-    """As on one machine; also refuses a date column of which no value is a date."""
+    """The count of documents without a date, with an example, as a run on one machine reports it;
+    also refuses a date column of which no value is a date."""
     found = None
     for number, criterion in enumerate(order.criteria):
         if criterion.name != "date":

@@ -120,7 +120,7 @@ class Desk:
             return dict(self._results)
 
     def key(self, sample: str) -> Key:
-        """Of a sample. A run that was moved since is called as it is now."""
+        """The key of a sample. A run that was moved since is called as it is now."""
         results = self.results()
         digests = {self._digest(name, one): name for name, one in results.items()}
         key = self.folder.key(sample)
@@ -162,7 +162,8 @@ def _result(path: Path) -> Result:
 
 
 def _named(runs: Sequence[Path]) -> dict[str, Path]:
-    """By the names of their folders, wherever they are called from: samples are drawn by them."""
+    """The runs by the names of their folders, wherever the command is run: samples are drawn by
+    these names."""
     found: dict[str, Path] = {}
     for path in runs:
         name, number = path.resolve().name or str(path), 2

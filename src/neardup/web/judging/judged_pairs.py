@@ -70,7 +70,7 @@ def refused(message: str, *, hint: str | None = None) -> ProblemError:
 
 
 def address(path: str, **given: str | None) -> str:
-    """With the parameters that are there."""
+    """The address with those parameters that have a value."""
     named = {name: value for name, value in given.items() if value}
     return f"{path}?{urlencode(named, quote_via=quote)}" if named else path
 
@@ -173,7 +173,7 @@ class Pairs:
         return turn_of(items, labels, who, role)
 
     def label(self, posted: PostedFields) -> Response:
-        """On the disk before it is answered."""
+        """Writes the label to the disk before it answers."""
         sample, who, role = _named(posted)
         item = _item(self._turn(sample, who, role), posted.get("item"))
         label = posted.get("label")

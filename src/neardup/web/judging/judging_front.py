@@ -121,7 +121,7 @@ class Front:
 
 
 def progress(labels: Labels, pairs: set[Pair]) -> list[dict[str, Any]]:
-    """Of everyone who has begun. How much, never what."""
+    """The progress of everyone who has begun: how much they have judged, never what."""
     found: dict[str, dict[str, Any]] = {}
     disputed = len(verdicts(labels).disputed)
     for label in labels:

@@ -61,7 +61,8 @@ def card(desk: Desk) -> Data | None:
 
 
 def _precision(desk: Desk) -> str | None:
-    """By the sample of which most is decided."""
+    """The sentence on precision, from the sample of which most is decided; None if there is
+    none."""
     word = verdicts(desk.folder.labels())
     drawn = [name for name in desk.folder.samples() if name.startswith(DRAWN)]
     found = [one for name in drawn for one in measured(desk.key(name), word)]
@@ -158,7 +159,7 @@ class Lists:
         return {name: one for name, one in found.items() if one}
 
     def begin(self, posted: PostedFields) -> Response:
-        """Those who have judged no list yet practise first."""
+        """Sends an assessor to the lists; those who have judged none yet practise first."""
         labels = self.desk.folder.labels()
         who, role = posted.get("assessor", free_name(labels)), posted.get("role", ASSESSOR)
         check_assessor(labels, who, role)
@@ -206,7 +207,8 @@ class Lists:
         }
 
     def _turn(self, labels: Labels, who: str, role: str) -> list[ResultList]:
-        """In the order of this assessor; of an arbiter what is disputed, or was decided by it."""
+        """The lists in the order of this assessor; for an arbiter only those that are disputed, or
+        that it has judged."""
         lists = sorted(self._lists(), key=lambda one: one.name)
         if role == ARBITER:
             disputed = disputed_lists(lists, labels)
@@ -260,7 +262,8 @@ def _sets(written: Sequence[str], chosen: ResultList) -> tuple[int, ...]:
 
 
 def _renumbered(sets: Sequence[int]) -> tuple[int, ...]:
-    """In the order of first results, so that equal sets have equal numbers."""
+    """The sets, numbered in the order of their first results, so that equal sets have equal
+    numbers."""
     names: dict[int, int] = {}
     return tuple(NONE if one == NONE else names.setdefault(one, len(names) + 1) for one in sets)
 

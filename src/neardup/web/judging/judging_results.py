@@ -109,7 +109,7 @@ def _sentence(one: Estimate) -> str:
 
 
 def _own(key: Key, labels: Labels, assessor: str) -> list[dict[str, Any]] | None:
-    """By the labels of one assessor alone, where there are others too."""
+    """The results by the labels of one assessor alone, if there are others too."""
     own = {pair: label for (pair, who), label in labels.current.items() if who == assessor}
     if not own or len(own) == len(labels):
         return None
@@ -177,7 +177,7 @@ class Disputes:
 
 
 def agreement_data(found: dict[str, Any]) -> dict[str, Any]:
-    """With a row for every label that either of them gave."""
+    """The agreement of two assessors, with a row for every label that either of them gave."""
     given = {*found["table"], *(b for row in found["table"].values() for b in row)}
     return {**found, "given": [label for label in LABELS if label in given]}
 
@@ -235,7 +235,7 @@ class Exchange:
         assessor: str = "",
         role: str = ASSESSOR,
     ) -> Response:
-        """Without ``assessor`` each row has to name its own."""
+        """Takes a file of labels. If ``assessor`` is empty, each row has to name its own."""
         folder = self.desk.folder
         pairs = folder.key(sample).pairs
         if assessor.strip():

@@ -73,7 +73,7 @@ class Graph:
 
     @property
     def scale(self) -> float:
-        """Of the width of lines: many thick ones would be a cloud."""
+        """The factor of the width of lines: many thick ones would be a cloud."""
         return max(0.3, min(1.0, FEW_EDGES / max(len(self.edges), 1)))
 
     def bridges(self) -> set[int]:
@@ -82,7 +82,8 @@ class Graph:
 
 
 def places(count: int, edges: Sequence[Edge]) -> Array:
-    """Of each node, from 0 to 1 both ways. It begins on a circle, the first one in the middle."""
+    """The place of each node, from 0 to 1 both ways. The layout begins on a circle, with the first
+    node in the middle."""
     if count == 1:
         return np.array([[0.5, 0.5]])
     turn = np.arange(count) * (2 * np.pi / max(count - 1, 1))
@@ -167,7 +168,7 @@ def _dot(node: Node, spot: tuple[float, float], named: bool) -> str:
 
 
 def _label(name: str) -> str:
-    """At most 17 characters, the beginning and the end."""
+    """The label of a node, of at most 17 characters: the beginning and the end."""
     line = " ".join(name.split())
     return line if len(line) <= 17 else f"{line[:9]}…{line[-7:]}"
 
@@ -273,7 +274,8 @@ def pairs_with(facts: Facts, row: int) -> Array:
 
 
 def make_graph(facts: Facts, rows: Array, threshold: float) -> Graph:
-    """Of these documents. Where there are too many links, those that decided and the weakest."""
+    """The graph of these documents. If there are too many links, it has those that decided and the
+    weakest."""
     tables = facts.tables
     ids = tables.decisions["id"].take(rows).to_pylist()
     titles = [facts.texts.title(row) for row in rows.tolist()]
@@ -296,7 +298,7 @@ def make_graph(facts: Facts, rows: Array, threshold: float) -> Graph:
 
 
 def links_of(graph: Graph) -> list[Data]:
-    """As the picture has them, the weakest first."""
+    """The links as the picture has them, the weakest first."""
     bridging = graph.bridges()
     made = [
         {

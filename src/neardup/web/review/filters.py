@@ -96,7 +96,7 @@ class Judged:
 
     @functools.cached_property
     def documents(self) -> Array:
-        """Of the pair that decided on each document."""
+        """The state of the pair that decided on each document, or −1."""
         rows = np.arange(len(self.tables.decisions))
         place = self.tables.pairs_of(rows, self.tables.kept_row)
         return np.asarray(np.append(self.pairs, np.int8(-1))[place])
@@ -144,7 +144,7 @@ class Facts:
 
     @functools.cached_property
     def source_names(self) -> list[str]:
-        """Those that some document has."""
+        """The names of sources that some document has."""
         codes, names = self.source
         return sorted({names[code] for code in np.unique(codes).tolist() if code >= 0} - {""})
 
@@ -188,7 +188,7 @@ class Filter:
     which: str = ""  # of pairs alone: those by which one was set aside for the other, or others
 
     def query(self, **more: Any) -> str:
-        """As it stands in an address, with ``more``; what asks nothing is left out."""
+        """The filter as parameters of an address, with ``more``; what asks nothing is left out."""
         given = {f.name: getattr(self, f.name) for f in fields(self)} | more
         return urlencode({name: _plain(value) for name, value in given.items() if _asks(value)})
 
@@ -198,7 +198,7 @@ class Filter:
 
     @property
     def of_pair(self) -> Filter:
-        """Without what is asked of documents."""
+        """The filter without its conditions on documents."""
         return replace(self, q="", source="", since="", until="", action="")
 
 
@@ -222,7 +222,7 @@ def asked(
     action: str = "",
     which: str = "",
 ) -> Filter:
-    """From an address; forms send empty fields."""
+    """The filter that an address asks for; forms send empty fields."""
     _check("kind", kind, KIND_CHOICES)
     _check("label", label, LABEL_CHOICES)
     _check("action", action, ACTION_CHOICES)

@@ -84,7 +84,7 @@ class Lists:
         }
 
     def _becomes(self) -> list[str]:
-        """Without a policy only what a person chose is an action."""
+        """The outcomes to choose from; without a policy, only what a person chose is an action."""
         return [*self._state.tables.becomes_counts, ACTION_CHOICES[-1]]
 
 

@@ -76,7 +76,7 @@ class Place:
 
 
 def place_of(order: Array, entry: int) -> Place | None:
-    """None where the list does not have it."""
+    """The place of an entry in the list, or None."""
     found = np.flatnonzero(order == entry)
     if not len(found):
         return None

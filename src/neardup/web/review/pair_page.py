@@ -177,7 +177,7 @@ def _decided(facts: Facts, row: int) -> Data:
 
 
 def _cluster_href(facts: Facts, rows: list[int]) -> str | None:
-    """Where both are in one."""
+    """The address of the cluster that both documents are in, or None."""
     known = [row for row in rows if row >= 0]
     numbers = {int(facts.tables.cluster[row]) for row in known}
     one = len(numbers) == 1 and min(numbers) >= 0

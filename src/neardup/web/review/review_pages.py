@@ -271,7 +271,8 @@ class Changing:
         return list(dict.fromkeys([*given.ids, *(id for id in found if id is not None)]))
 
     def _clusters_with(self, ids: list[str]) -> list[int]:
-        """By documents: numbers that a page was made with may be those of others by now."""
+        """The clusters of these documents. The numbers that a page was made with may be those of
+        other clusters by now."""
         tables = self._state.tables
         rows = tables.rows_of(pa.array(ids, pa.large_string()))
         found: list[int] = np.append(tables.cluster, -1)[rows].tolist()
@@ -310,8 +311,8 @@ def review_parts(
     lists: str | None = None,
     guideline: str | None = None,
 ) -> list[Part]:
-    """Of the folder of a run or the address of an index; the first part has the front page.
-    ``others`` are runs that are judged together with it, ``lists`` a file of result lists,
+    """The parts of the review of a run's folder or an index's address; the first part has the front
+    page. ``others`` are runs that are judged together with it, ``lists`` a file of result lists,
     ``guideline`` the name of a definition that assessors see."""
     if is_passage_run(Path(target)):
         return passage_parts(Path(target))

@@ -32,7 +32,8 @@ def document_href(id: str | None) -> str:
 
 
 def cluster_href(id: str | None, context: str = "") -> str:
-    """By one of its documents: numbers of clusters change with what is changed by hand."""
+    """The address of a cluster, by one of its documents: numbers of clusters change with what is
+    changed by hand."""
     return "/cluster?" + urlencode({"of": id or ""}) + ("&" + context if context else "")
 
 

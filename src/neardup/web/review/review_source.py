@@ -209,7 +209,7 @@ class RunSource:
 
 
 def _written(records: pa.RecordBatch, name: str) -> pa.Array:
-    """As text, so that ISO dates compare in their order."""
+    """The column as text, so that ISO dates compare in their order."""
     place = records.schema.get_field_index(name)
     if place >= 0:
         with suppress(pa.ArrowException):
@@ -245,7 +245,8 @@ SHOWN_AS_FILE = ""  # documents of an index stand in no file
 
 
 class IndexSource:
-    """As it was when it was opened, but for texts, which are read when they are asked for."""
+    """An index as it was when it was opened, but for texts, which are read when they are asked
+    for."""
 
     policy, result, log = None, None, None
 

@@ -55,7 +55,8 @@ class Counted:
 
 
 class Cuts:
-    """Of one source; ``counted`` is filled in a thread, the lowest cut first."""
+    """The counts of one source at several thresholds; ``counted`` is filled in a thread, the lowest
+    threshold first."""
 
     def __init__(self, source: Source) -> None:
         self._result = None if source.about.partial else source.result
@@ -79,7 +80,7 @@ class Cuts:
         self.wait()
 
     def at(self, threshold: float) -> Counted:
-        """Exactly this one."""
+        """The counts at exactly this threshold."""
         return count(*self._pairs(threshold), threshold)
 
     def fallen(self, threshold: float) -> Array:
@@ -123,7 +124,8 @@ class Cuts:
 
 
 def steps(lowest: float) -> list[float]:
-    """With at most four decimals, but for the first, which is the run's own."""
+    """The thresholds to count at, with at most four decimals, except the first, which is the run's
+    own."""
     made = [round(float(cut), 4) for cut in np.linspace(lowest, 1, STEPS)]
     return list(dict.fromkeys([lowest, *(cut for cut in made if cut > lowest)]))
 
@@ -285,7 +287,8 @@ class State:
             return change
 
     def act(self, ids: Sequence[str], action: str) -> Changed:
-        """With set-aside documents; kept ones are left out."""
+        """Chooses an action for those of the documents that are duplicates; kept ones are left
+        out."""
         with self._lock:
             log, tables = self.log, self.tables
             if action not in ACTIONS:
@@ -311,7 +314,7 @@ class State:
             return change
 
     def current(self) -> Now:
-        """With what another process changed meanwhile."""
+        """The state as it is now, with what another process changed meanwhile."""
         with self._lock:
             if self.source.log and self.source.log.stamp != self.now.stamp:
                 self._renew()

@@ -70,7 +70,7 @@ class Tables:
 
     @functools.cached_property
     def source(self) -> tuple[Array, list[str]]:
-        """By the names of the inputs."""
+        """The source of each document, as its number, and the names of the sources."""
         return coded(self.decisions["source"])
 
     def rows_of(self, ids: pa.Array) -> Array:
@@ -135,7 +135,7 @@ class Tables:
 
     @functools.cached_property
     def weakest(self) -> Array:
-        """By cluster, the lowest score of a set-aside member; infinite where none is set aside."""
+        """The lowest score of a duplicate in each cluster; infinite where there is no duplicate."""
         lowest = np.full(len(self.members), np.inf)
         rows = np.flatnonzero(self.aside & (self.cluster >= 0))
         np.fmin.at(lowest, self.cluster[rows], self.score[rows])
@@ -143,7 +143,7 @@ class Tables:
 
     @functools.cached_property
     def head(self) -> Array:
-        """By cluster, its first kept member, or −1 where what is kept is a reference."""
+        """The first kept member of each cluster, or −1 where what is kept is a reference."""
         first = self.members.values[self.members.offsets[:-1]]
         return np.where(self.kept[first], first, -1)
 

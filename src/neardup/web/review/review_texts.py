@@ -43,7 +43,7 @@ class Progress:
 
 
 class Texts:
-    """Of the documents of a source, by row of the decisions."""
+    """The texts of the documents of a source, by row of the decisions."""
 
     def __init__(self, source: Source, count: int) -> None:
         self._source, self._count = source, count
@@ -89,7 +89,8 @@ class Texts:
         return len(self._batches) + self._progress.done
 
     def of(self, ids: Sequence[str], rows: Sequence[int]) -> dict[str, str]:
-        """By id; ``rows`` are theirs, −1 for what is no document of this run."""
+        """The texts by id; ``rows`` are those of the ids, −1 for what is no document of this
+        run."""
         found, missing = {}, []
         for id, row in zip(ids, rows, strict=True):
             text = self._at(row) if row >= 0 else None
@@ -100,11 +101,11 @@ class Texts:
         return found | self._elsewhere(missing)
 
     def there(self, row: int) -> str | None:
-        """Only what has been read already."""
+        """The text of a row if it has been read already, else None."""
         return self._at(row) if row >= 0 else None
 
     def title(self, row: int) -> str | None:
-        """None where it is not read yet, too."""
+        """The title of a row; None if it has none, or is not read yet."""
         if self.titles is None or row < 0:
             return None
         written: str | None = self.titles[row].as_py()
@@ -184,7 +185,7 @@ class Texts:
         self.sources = None if own is None else coded(pa.chunked_array([own]))
 
     def _store(self, number: int, rows: Array, texts: pa.Array) -> None:
-        """Through the disk: what is mapped may leave the memory again."""
+        """Writes texts to the disk and maps them: what is mapped may leave the memory again."""
         assert self._folder
         there = texts.is_valid()
         rows, texts = rows[np.asarray(there)], texts.filter(there)
@@ -215,6 +216,6 @@ def _by_row(rows: Array, count: int) -> pa.Array:
 
 
 def _values(parts: list[pa.Array], by_row: pa.Array) -> pa.Array | None:
-    """None where no document has any."""
+    """The values by row; None if no document has any."""
     whole = pa.chunked_array(parts).combine_chunks().take(by_row)
     return None if whole.null_count == len(whole) else whole

@@ -121,7 +121,7 @@ class Documents:
         return item
 
     def schema(self, *, named: bool) -> Object:
-        """For the description."""
+        """The schema of a document, for the description of the service."""
         text, id_ = self.columns.text, self.columns.id_name
         id_schema: Object = {"type": "string", "minLength": 1, "maxLength": self.limits.id}
         return {
@@ -142,7 +142,8 @@ PATIENCE = 0.02  # seconds between two looks whether there is room to write
 
 @dataclass
 class Lines:
-    """Bytes as they come → whole lines; of one that is too long, only that it was (None)."""
+    """Turns bytes as they come into whole lines. For a line that is too long, None is given
+    instead."""
 
     most: int
     _rest: bytearray = field(default_factory=bytearray)

@@ -74,7 +74,7 @@ class Groups(BaseModel):
 
 
 class Comparison(BaseModel):
-    """As `neardup compare --json` gives it."""
+    """The comparison as `neardup compare --json` gives it."""
 
     names: list[str]
     kind: str
@@ -103,7 +103,8 @@ class Method(BaseModel):
 
 
 class Stats(BaseModel):
-    """As `neardup index stats --json` gives them, and what waits to be written."""
+    """The figures that `neardup index stats --json` gives, and how many documents wait to be
+    written."""
 
     documents: int
     kept: int

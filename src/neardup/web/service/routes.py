@@ -111,7 +111,7 @@ def listing(batch: int) -> dict[str, Any]:
 
 
 def ok(description: str, media: str) -> dict[int | str, dict[str, Any]]:
-    """For an answer that is no JSON."""
+    """The description of an answer that is no JSON."""
     schema = {"type": "string"}
     return {
         int(HTTPStatus.OK): {"description": description, "content": {media: {"schema": schema}}}

@@ -106,7 +106,7 @@ class Service:
         self.ready = True
 
     def stop(self) -> None:
-        """When the server is told to stop: what was accepted is finished, nothing new is taken."""
+        """Stops the service: what was accepted is finished, nothing new is taken."""
         self.ready = False
         self.writer.stop()
         if self._loop:
@@ -230,7 +230,7 @@ class _Stats(Collector):
         self._stats = stats
 
     def describe(self) -> Iterator[GaugeMetricFamily]:
-        """So that registering asks nothing of the index."""
+        """The names and texts of the gauges, so that registering asks nothing of the index."""
         return (GaugeMetricFamily(f"neardup_{name}", text) for name, text in GAUGES.items())
 
     def collect(self) -> Iterator[GaugeMetricFamily]:

@@ -107,7 +107,7 @@ def _check_names(body: Object, known: tuple[str, ...]) -> None:
 
 
 def _method(body: Object) -> Method | None:
-    """None where nothing is said of it."""
+    """The method that a request describes; None if it names none."""
     if not any(name in body for name in SETTINGS):
         return None
     name, set_ = body.get("method", "shingles"), body.get("set", {})

@@ -189,7 +189,7 @@ class Writer:
         self._thread.start()
 
     def stop(self) -> None:
-        """From now on nothing is accepted; what was is finished."""
+        """Stops the writer: nothing more is accepted, and what was accepted is finished."""
         self.stopping = True
 
     def close(self) -> None:
@@ -217,7 +217,8 @@ class Writer:
         return await asyncio.shield(asked)
 
     async def turn(self) -> None:
-        """Until the writer has let go; only where it is ``active``."""
+        """Waits until the writer has let go of the index; call it only while the writer is
+        ``active``."""
         free: asyncio.Future[None] = self._loop.create_future()
         self._readers.append(free)
         await free
@@ -261,7 +262,8 @@ class Writer:
         return made
 
     def _answer(self, batch: Sequence[Asked], results: Sequence[Any]) -> None:
-        """In the loop. Whoever waits to read is resumed before the writer goes on."""
+        """Gives the results to those who asked, in the event loop. Whoever waits to read is resumed
+        before the writer goes on."""
         for (work, asked), result in zip(batch, results, strict=True):
             self.waiting -= work.weight
             if asked.cancelled():

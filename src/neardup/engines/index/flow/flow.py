@@ -342,7 +342,8 @@ class Flow:
         return [self._described(decision) for decision in decisions]
 
     def _described(self, decision: Decided) -> Decided:
-        """With what people know the item by, and for a duplicate the same of its match."""
+        """The decision with the data by which people recognise the item, and its match if it has
+        one."""
         entry, outcome, document = decision
         about = _about(document, self._fields)
         if outcome.what == ORIGINAL:

@@ -189,7 +189,8 @@ class PolledFeeds:
             del feed.seen[digest]
 
     def _digest(self, entry: Item) -> str:
-        """Of id, title and text: what else an entry has, such as counts of comments, changes."""
+        """The digest of id, title and text. The rest of an entry, such as a count of comments, may
+        change without making it a new one."""
         content = entry.data
         if entry.problem is None:
             document = object_of(entry.data)

@@ -145,6 +145,7 @@ static void bind_hot_walk(nb::module_ &m) {
              },
              "begin"_a, "end"_a, "kept"_a)
         .def("after", &after, "wanted"_a)
+        .def("at_most", &neardup::HotWalk::at_most, "most"_a)
         .def("capped", [](const neardup::HotWalk &walk) { return give(std::vector<uint8_t>(walk.capped())); });
 }
 
@@ -166,6 +167,15 @@ static bool gather_file(int descriptor, In<int64_t> starts, In<int64_t> lengths,
 static void count_features(In<uint32_t> features, InOut<uint8_t> counts) {
     nb::gil_scoped_release free;
     neardup::count_features(features.data(), features.size(), counts.data(), counts.size());
+}
+
+static Out<uint8_t> most_shared(In<int64_t> a, In<int64_t> b, In<int32_t> shared, size_t most) {
+    std::vector<uint8_t> chosen(a.size());
+    {
+        nb::gil_scoped_release free;
+        neardup::most_shared(a.data(), b.data(), shared.data(), a.size(), most, chosen.data());
+    }
+    return give(std::move(chosen));
 }
 
 static nb::tuple sharing_pairs(In<int64_t> members, In<uint8_t> looks, In<int64_t> offsets, size_t documents, int32_t least,
@@ -259,6 +269,7 @@ void bind_matching(nb::module_ &m) {
     m.def("distinct_groups", &distinct_groups, "members"_a, "probes"_a, "offsets"_a);
     bind_hot_walk(m);
     m.def("count_features", &count_features, "features"_a, "counts"_a);
+    m.def("most_shared", &most_shared, "a"_a, "b"_a, "shared"_a, "most"_a);
     m.def("sharing_pairs", &sharing_pairs, "members"_a, "looks"_a, "offsets"_a, "documents"_a, "least"_a, "most"_a = 0,
           "first"_a = 0, "last"_a = std::numeric_limits<size_t>::max());
     m.def("larger_pairs", &larger_pairs, "members"_a, "looks"_a, "offsets"_a, "least"_a, "most_counted"_a,

@@ -41,10 +41,22 @@ static nb::tuple meet(In<uint64_t> paths, In<int64_t> offsets, In<uint32_t> by_s
                           give(std::move(out.members)), give(std::move(out.ends)), out.compared);
 }
 
+static Out<uint8_t> may_pass(In<int64_t> sizes, In<uint64_t> words, In<int64_t> word_offsets, int64_t num,
+                                               int64_t den, In<uint32_t> a, In<uint32_t> b) {
+    std::vector<uint8_t> may(a.size());
+    {
+        nb::gil_scoped_release free;
+        const neardup::Outlines outlines{sizes.data(), words.data(), word_offsets.data(), num, den};
+        neardup::may_pass(outlines, a.data(), b.data(), a.size(), may.data());
+    }
+    return give(std::move(may));
+}
+
 void bind_paths(nb::module_ &m) {
     m.def("longer_paths", &longer_paths, "features"_a, "ends"_a, "rarity"_a, "m"_a, "paths"_a, "offsets"_a, "few_bits"_a,
           "deepest"_a);
     m.def("parity_sketches", &parity_sketches, "features"_a, "ends"_a, "num"_a, "den"_a);
+    m.def("may_pass", &may_pass, "sizes"_a, "words"_a, "word_offsets"_a, "num"_a, "den"_a, "a"_a, "b"_a);
     m.def("meet", &meet, "paths"_a, "offsets"_a, "by_size"_a, "place"_a, "sizes"_a, "words"_a, "word_offsets"_a, "num"_a,
           "den"_a, "few_bits"_a, "deepest"_a, "part"_a, "part_bits"_a);
 }

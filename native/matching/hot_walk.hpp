@@ -35,6 +35,9 @@ class HotWalk {
     // Pairs of members with wanted[rank] (earlier) and the remembered members after them (later).
     void after(const uint8_t *wanted, RankPairs &out);
 
+    // From now on members are compared with so many. How many entries of groups are looked at does not change.
+    void at_most(size_t most) { most_ = most; }
+
     // By rank: 1 if the member was not compared with all.
     const std::vector<uint8_t> &capped() const { return capped_; }
 

@@ -56,14 +56,7 @@ class Part {
     uint32_t document(const Entry &e) const { return by_size_[e.place]; }
     int64_t size(const Entry &e) const { return sizes_[e.place]; }
 
-    void fetch(const Entry &e) const {
-#if defined(__GNUC__) || defined(__clang__)
-        const uint64_t *sketch = outlines_.words + outlines_.offsets[document(e)];
-        __builtin_prefetch(sketch);
-        __builtin_prefetch(sketch + 8);
-        __builtin_prefetch(sketch + 16);
-#endif
-    }
+    void fetch(const Entry &e) const { outlines_.fetch(document(e)); }
 
     // Calls use(x, end) for every member x; the members after it, up to `end`, have a similar size.
     template <typename Use>
@@ -138,11 +131,30 @@ class Part {
 
 }  // namespace
 
+void Outlines::fetch([[maybe_unused]] uint32_t document) const {
+#if defined(__GNUC__) || defined(__clang__)
+    const uint64_t *sketch = words + offsets[document];
+    __builtin_prefetch(sketch);
+    __builtin_prefetch(sketch + 8);
+    __builtin_prefetch(sketch + 16);
+#endif
+}
+
 bool Outlines::may_pass(uint32_t a, uint32_t b) const {
     const int64_t larger = std::max(sizes[a], sizes[b]);
     const int64_t most = sizes[a] + sizes[b] - 2 * ((larger * num + den - 1) / den);  // the greatest |A△B| of a pair that passes
     return differing_bits(words + offsets[a], static_cast<size_t>(offsets[a + 1] - offsets[a]), words + offsets[b],
                           static_cast<size_t>(offsets[b + 1] - offsets[b]), most) <= most;
+}
+
+void may_pass(const Outlines &outlines, const uint32_t *a, const uint32_t *b, size_t pairs, uint8_t *may) {
+    const auto ahead = static_cast<size_t>(kAhead);
+    for (size_t i = 0; i < pairs; ++i) {
+        if (i + ahead < pairs)
+            for (const uint32_t document : {a[i + ahead], b[i + ahead]}) outlines.fetch(document);
+        const int64_t x = outlines.sizes[a[i]], y = outlines.sizes[b[i]];
+        may[i] = outlines.near_in_size(std::min(x, y), std::max(x, y)) && outlines.may_pass(a[i], b[i]);
+    }
 }
 
 void meet(const uint64_t *paths, const int64_t *offsets, const uint32_t *by_size, const uint32_t *place,

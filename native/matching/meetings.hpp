@@ -17,9 +17,13 @@ struct Outlines {
     int64_t num, den;
 
     bool near_in_size(int64_t smaller, int64_t larger) const { return smaller * den >= larger * num; }
+    void fetch(uint32_t document) const;
     // False only if the pair certainly cannot pass.
     bool may_pass(uint32_t a, uint32_t b) const;
 };
+
+// may[i] = 0 only if the pair of documents a[i] and b[i] certainly cannot pass.
+void may_pass(const Outlines &outlines, const uint32_t *a, const uint32_t *b, size_t pairs, uint8_t *may);
 
 struct Rounds {
     int few_bits;       // a member is compared with fewer than 2^few_bits members, on average

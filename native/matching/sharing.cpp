@@ -1,5 +1,7 @@
 #include "matching/sharing.hpp"
 
+#include <numeric>
+
 #include "matching/most_shared.hpp"
 #include "simd.hpp"
 
@@ -72,6 +74,21 @@ void sharing_pairs(const int64_t *members, const uint8_t *looks, const int64_t *
             out.shared.push_back(count);
         });
         if (capped) out.capped.push_back(document);
+    }
+}
+
+void most_shared(const int64_t *a, const int64_t *b, const int32_t *shared, size_t pairs, size_t most, uint8_t *chosen) {
+    std::vector<size_t> best;
+    const auto before = [&](size_t x, size_t y) { return shared[x] != shared[y] ? shared[x] > shared[y] : a[x] > a[y]; };
+    for (size_t i = 0, j; i < pairs; i = j) {
+        for (j = i + 1; j < pairs && b[j] == b[i];) ++j;
+        const bool all = j - i <= most;
+        std::fill(chosen + i, chosen + j, static_cast<uint8_t>(all));
+        if (all) continue;
+        best.resize(j - i);
+        std::iota(best.begin(), best.end(), i);
+        std::nth_element(best.begin(), best.begin() + static_cast<ptrdiff_t>(most), best.end(), before);
+        for (size_t k = 0; k < most; ++k) chosen[best[k]] = 1;
     }
 }
 

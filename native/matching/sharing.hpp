@@ -23,6 +23,10 @@ struct SharingPairs {
 void sharing_pairs(const int64_t *members, const uint8_t *looks, const int64_t *offsets, size_t groups, size_t documents, int32_t least,
                    size_t most, size_t first, size_t last, SharingPairs &out);
 
+// chosen[i] = 1 for the pairs of each document b that share most, of equal ones those with the latest a: `most` of them at
+// most. The pairs of one b stand together.
+void most_shared(const int64_t *a, const int64_t *b, const int32_t *shared, size_t pairs, size_t most, uint8_t *chosen);
+
 // For documents that are numbered by the size of their sets: document a is paired with those after it that share at
 // least least[a] of the features with which a looks. Gives up and returns false if that takes more than `most_counted`
 // entries of groups, or gives more than `most_pairs`.

@@ -1,7 +1,9 @@
 """No content of the zoo makes a method compare all documents with each other.
 
 What is counted is candidates, not seconds. Where all documents meet, each would be compared with
-1,000 others on average; the bound is what a document may cost however many there are.
+1,000 others on average; the bound is what a document may cost however many there are. Where they
+meet and hardly any match, documents are compared with few others once there are more candidates
+than are worth making, so that the number of candidates does not grow on its way to that bound.
 """
 
 from __future__ import annotations
@@ -10,8 +12,11 @@ import pytest
 
 import neardup as nd
 from benchmarks import growth, zoo
+from neardup import plan
 from neardup.cli import summary
-from neardup.matching.candidates import MOST_COMPARED
+from neardup.decisions.rule import FEWER, FEWEST_WALKED
+from neardup.matching import paths
+from neardup.matching.candidates import FIRST_SHARE, MOST_COMPARED
 from neardup.plan import FEWEST_PAIRS
 
 DOCUMENTS = 2_000
@@ -38,6 +43,40 @@ def test_no_content_costs_its_square(content: str, method: str) -> None:
     assert work.candidates <= MOST * DOCUMENTS
 
 
+UNLIKE = 6_000
+FIRST = MOST_COMPARED // FIRST_SHARE
+
+
+@pytest.mark.parametrize("content", ["stock sentences", "permutations", "few words", "shared page"])
+def test_where_hardly_any_match_few_of_those_that_meet_are_compared(
+    content: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some contents have too many pairs only when they are large; here fewer are too many."""
+    monkeypatch.setattr(plan, "USUAL_PAIRS", 2)
+    monkeypatch.setattr(plan, "FEWEST_PAIRS", 0)
+    assert growth.work("raregrams", content, UNLIKE).candidates <= FIRST * UNLIKE
+
+
+# The walk shows after so many members that hardly any match, at the end of a block of twice as many
+# at most. A member is compared with as many others of its block as before it.
+WALKED = 2 * (2 * FEWEST_WALKED * MOST_COMPARED + MOST_COMPARED // FEWER * UNLIKE)
+
+
+@pytest.mark.parametrize(
+    ("content", "method"), [("stock sentences", "spotsigs"), ("few words", "keywords")]
+)
+def test_a_walk_in_which_hardly_any_match_compares_few(content: str, method: str) -> None:
+    assert growth.work(method, content, UNLIKE).candidates <= FEWEST_PAIRS + WALKED
+
+
+def test_sketches_tell_that_a_crowd_cannot_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In large collections crowds are on the longest paths; here paths are short instead."""
+    monkeypatch.setattr(paths, "path_depth", lambda *_: 1)
+    work = growth.work("qgrams", "permutations", 4_000)
+    assert work.capped > 0
+    assert work.candidates <= 4_000
+
+
 @pytest.mark.parametrize("method", ["rareshingles", "spotsigs"])
 def test_copies_are_found_where_all_documents_meet(method: str) -> None:
     """Of all that a document meets, its copy shares most keys, so the cap does not lose it."""
@@ -46,4 +85,14 @@ def test_copies_are_found_where_all_documents_meet(method: str) -> None:
     result = nd.dedup([*texts, *copies], method=method, kinds="none")
     assert result.info["capped"] > 500
     assert any("had more candidates" in line for line in summary.lines(result, None, 1.0, None))
+    assert result.counts.duplicates == len(copies)
+
+
+@pytest.mark.parametrize("method", ["raregrams", "spotsigs"])
+def test_rare_copies_are_found_where_hardly_any_match(method: str) -> None:
+    """Also where a document is compared with the first few only: of the keys, and of a walk."""
+    texts = zoo.texts("stock sentences", 4_000)
+    copies = [text.partition(". ")[2] for text in texts[::80]]
+    result = nd.dedup([*texts, *copies], method=method, kinds="none")
+    assert result.info["capped"] > 0.9 * 4_000
     assert result.counts.duplicates == len(copies)

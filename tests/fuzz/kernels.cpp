@@ -547,6 +547,8 @@ void groups(const Input &in, Digest &out) {
     SharingPairs sharing;
     std::vector<uint8_t> looks(found.members.size(), 1);
     sharing_pairs(found.members.data(), looks.data(), found.ends.data(), count, sets.size(), 1 + static_cast<int32_t>(in.number(0, 2)), in.number(2, 2), 0, sets.size(), sharing);
+    std::vector<uint8_t> first(sharing.a.size());
+    most_shared(sharing.a.data(), sharing.b.data(), sharing.shared.data(), first.size(), 1 + in.number(0, 2), first.data());
     SharingPairs larger;
     const std::vector<int32_t> least(sets.size(), 1 + static_cast<int32_t>(in.number(0, 2)));
     larger_pairs(found.members.data(), looks.data(), found.ends.data(), count, sets.size(), least.data(), 1000, 1000, larger);
@@ -557,10 +559,10 @@ void groups(const Input &in, Digest &out) {
     const std::vector<uint8_t> all(sets.size(), 1);
     std::vector<uint8_t> kept(sets.size(), 1);
     walk.among(0, half, all.data(), all.data(), walked), walk.remember(0, half, all.data());
-    walk.with_kept(half, ranks, walked), walk.after(all.data(), walked);
+    walk.at_most(in.number(4, 2) / 2), walk.with_kept(half, ranks, walked), walk.after(all.data(), walked);
     for (size_t i = 0; i < walked.later.size(); ++i) need(walked.earlier[i] < walked.later[i], "a pair in the wrong order");
     greedy(pairs.b.data(), pairs.a.data(), pairs.a.size(), kept.data());
-    out.add(found.members), out.add(distinct), out.add(pairs.a), out.add(shared), out.add(sharing.a), out.add(walked.later), out.add(kept);
+    out.add(found.members), out.add(distinct), out.add(first), out.add(pairs.a), out.add(shared), out.add(sharing.a), out.add(walked.later), out.add(kept);
 }
 
 void rare_keys(const Input &in, Digest &out) {
@@ -618,6 +620,9 @@ void walked_paths(const Input &in, Digest &out) {
     std::iota(by_size.begin(), by_size.end(), 0u);
     std::stable_sort(by_size.begin(), by_size.end(), [&](uint32_t x, uint32_t y) { return sizes[x] < sizes[y]; });
     for (uint32_t i = 0; i < by_size.size(); ++i) place[by_size[i]] = i;
+    std::vector<uint8_t> may(sets.size());
+    may_pass({sizes.data(), parity.words.data(), parity.offsets.data(), 4, 5}, by_size.data(), place.data(), may.size(), may.data());
+    out.add(may);
     Meetings met;
     meet(longer.values.data(), longer.offsets.data(), by_size.data(), place.data(), sets.size(), {sizes.data(), parity.words.data(), parity.offsets.data(), 4, 5}, {static_cast<int>(in.number(0, 2)), 3 + in.number(2, 2), 0, 0}, met);
     out.add(longer.values), out.add(parity.words), out.add(met.pairs), out.add(met.open);

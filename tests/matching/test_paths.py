@@ -117,6 +117,9 @@ def test_who_meets_equals_the_twin(
         near = min(sizes[i], sizes[j]) >= share * int(max(sizes[i], sizes[j]))
         words = min(len(sketches[i]), len(sketches[j]))
         may = near and twin.may_pass(documents[i][0], documents[j][0], words, share)
+        one, other = np.array([i], np.uint32), np.array([j], np.uint32)
+        outlines = sizes, sketches.values, sketches.offsets, share.numerator, share.denominator
+        assert _native.may_pass(*outlines, one, other).tolist() == [may]
         waiting = any({i, j} <= group for group in left.values())
         assert (i, j) not in pairs or (together and may)
         assert not (together and may) or (i, j) in pairs or waiting

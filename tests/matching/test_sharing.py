@@ -33,6 +33,18 @@ def test_pairs_equal_twin(
     assert made == {pair: n for pair, n in expected.items() if not {*pair} <= silent}
 
 
+@given(GROUPS, st.integers(1, 4))
+def test_the_pairs_of_each_document_that_share_most_equal_twin(
+    groups: list[set[int]], most: int
+) -> None:
+    met = twin.sharing_pairs([sorted(group) for group in groups], 1)
+    pairs = sorted(met, key=lambda pair: (pair[1], pair[0]))
+    a, b = (np.array([pair[side] for pair in pairs], np.int64) for side in (0, 1))
+    chosen = _native.most_shared(a, b, np.array([met[p] for p in pairs], np.int32), most)
+    listed = {pair for pair, first in zip(pairs, chosen.tolist(), strict=True) if first}
+    assert listed == twin.most_shared(met, most)
+
+
 LEAST = st.lists(st.integers(1, 4), min_size=12, max_size=12)
 
 

@@ -36,6 +36,15 @@ def sharing_pairs(groups: Sequence[Sequence[int]], least: int) -> dict[tuple[int
     return {pair: count for pair, count in met.items() if count >= least}
 
 
+def most_shared(met: Mapping[tuple[int, int], int], most: int) -> set[tuple[int, int]]:
+    """For each later document the pairs that share most, of equal ones those with the latest."""
+    chosen = set()
+    for later in {b for _, b in met}:
+        pairs = sorted((-count, -a) for (a, b), count in met.items() if b == later)
+        chosen |= {(-a, later) for _, a in pairs[:most]}
+    return chosen
+
+
 def weighted_prefix(
     entries: Mapping[int, int], needed: int, counts: Sequence[int], *, squared: bool
 ) -> list[int]:

@@ -147,8 +147,8 @@ def _capped_lines(result: Result) -> list[str]:
 
     return [
         f"{many(capped, 'document')} had more candidates than are compared "
-        f"({MOST_COMPARED} at a time, the most similar first); a few of their duplicates may be "
-        "missing."
+        f"({MOST_COMPARED} at a time, fewer where hardly any match, the most similar first); a few "
+        "of their duplicates may be missing."
     ]
 
 

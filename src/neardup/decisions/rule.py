@@ -37,6 +37,9 @@ from neardup.methods.base import FLAGS, TOO_SHORT, Method
 from neardup.schema import Array, offsets_of
 
 FIRST_BLOCK, LAST_BLOCK = 64, 8192
+# After so many members of a walk of which fewer than one in ``HARDLY`` match, a member is compared
+# with a quarter of the others.
+FEWEST_WALKED, HARDLY, FEWER = 1_000, 256, 4
 
 
 @dataclass(frozen=True)
@@ -123,8 +126,11 @@ def _walk(
     begin = int(np.searchsorted(ranks, refs))
     walk.remember(0, begin, kept)
     seen, done, size = [cold], 0, FIRST_BLOCK
+    walked = alike = 0
     while begin < len(ranks):
         end = min(begin + size, len(ranks))
+        hardly = walked >= FEWEST_WALKED and HARDLY * alike < walked
+        walk.at_most(most // FEWER if hardly else most)
         block = ranks[begin:end]
         matched = verify(*walk.with_kept(begin, end))
         # Only those that match nothing kept before the block can be kept themselves.
@@ -140,8 +146,11 @@ def _walk(
         fresh[block] = kept[block]
         seen += [matched, inner, verify(*walk.among(begin, end, 1 - open_, fresh))]
         walk.remember(begin, end, kept)
+        walked += len(block)
+        alike += len(np.unique(np.concatenate([matched.a, inner.a])))
         done, begin, size = upto, end, min(size * 2, LAST_BLOCK)
     _native.greedy(later[done:], earlier[done:], kept)
+    walk.at_most(most)
     if followed is not None:
         seen.append(verify(*walk.after((followed & (kept == 0)).view(np.uint8))))
     return Pairs.concat(seen).distinct(), walk.capped()

@@ -28,6 +28,9 @@ from neardup.schema import Array, Ragged, offsets_of
 BLOCK_PAIRS = 1 << 14  # whose keys are read at a time
 # With how many others a document is compared at a time: with those that share most keys.
 MOST_COMPARED = 128
+# Where hardly any match, that is fewer than one in ``HARDLY`` of the documents that meet many, one
+# that matches none of the first ``MOST_COMPARED / FIRST_SHARE`` is compared with no others.
+FIRST_SHARE, HARDLY = 16, 32
 
 
 @dataclass(frozen=True)
@@ -139,7 +142,8 @@ class Leaders:
     """The documents to be matched, all with different evidence. Each has a place in the order of
     the policy and is document ``order[place]`` of the collection. Only documents with the same code
     in ``codes`` can meet. ``usual_pairs`` is the number of pairs worth expanding if only decisions
-    are needed, ``most_pairs`` the number that may be expanded and listed."""
+    are needed, ``most_pairs`` the number that may be expanded and listed. Documents are alike from
+    the score ``threshold`` on, which is that of the method."""
 
     order: Array
     codes: Array | None
@@ -148,6 +152,7 @@ class Leaders:
     usual_pairs: int
     most_pairs: int
     workers: int
+    threshold: float
     keys: KeyStore | None = None  # those of the documents, if they are in a file
 
     def sharing(self) -> Iterator[Groups]:

@@ -18,6 +18,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from neardup import _native
 from neardup.classes import dataclass
@@ -129,37 +130,68 @@ _LOW_BITS = np.uint64(0x3FF)  # of a path: its depth and how many are on it
 
 
 def path_candidates(way: SharedPaths, leaders: Leaders, verify: Verify) -> Candidates:
-    a, b, crowds = _path_pairs(way, leaders)
-    pairs = [verify(a, b)]
-    c, d, hot = pairs_within(distinct(crowds), leaders.usual_pairs)
-    pairs.append(verify(c, d))
+    met = _path_pairs(way, leaders)
+    pairs = [verify(met.a, met.b)]
+
+    # Where all documents meet and none match, sketches show it for a fraction of a comparison.
+    def verify_near(a: Array, b: Array) -> Pairs:
+        near = met.may_pass(a, b)
+        return verify(a[near], b[near])
+
+    c, d, hot = pairs_within(distinct(met.crowds), leaders.usual_pairs)
+    pairs.append(verify_near(c, d))
     if len(hot):
-        hot = refine(hot, leaders, way.rare_keys, verify)
+        hot = refine(hot, leaders, way.rare_keys, verify_near)
         e, f, hot = pairs_within(hot, leaders.most_pairs - len(c))
-        pairs.append(verify(e, f))
-    return Candidates(Pairs.concat(pairs).distinct(), hot, verify)
+        pairs.append(verify_near(e, f))
+    return Candidates(Pairs.concat(pairs).distinct(), hot, verify_near)
 
 
-def _path_pairs(way: SharedPaths, leaders: Leaders) -> tuple[Array, Array, Groups]:
-    """Each pair (a < b) that may pass once, and crowds, whose pairs were not expanded."""
+class _PathPairs(NamedTuple):
+    """Each pair (a < b) that may pass once, and crowds, whose pairs were not expanded;
+    ``may_pass`` is false for pairs of long documents that certainly do not pass."""
+
+    a: Array
+    b: Array
+    crowds: Groups
+    may_pass: Callable[[Array, Array], npt.NDArray[np.bool_]]
+
+
+def _path_pairs(way: SharedPaths, leaders: Leaders) -> _PathPairs:
     places = leaders.long
     codes = None if leaders.codes is None else leaders.codes[places]
     if len(places) <= FEW:
-        return *_no_pairs(), _everyone(places, codes)
+        everyone = _everyone(places, codes)
+        return _PathPairs(*_no_pairs(), everyone, lambda a, _: np.ones(len(a), np.bool_))
     by_document = np.argsort(leaders.order[places], kind="stable")
     named = places[by_document]
     codes = None if codes is None else codes[by_document]
     with ThreadPoolExecutor(leaders.workers) as pool:
         search = _Search.over(PathSets(leaders.order[named], leaders.store, pool), way)
         met = [search.run(roots) for roots in search.rounds(codes)]
-    pairs = np.unique(np.concatenate([some for some, _ in met]))
+    pairs = _distinct([some for some, _ in met])
     first, second = pairs >> np.uint64(32), pairs & np.uint64(0xFFFFFFFF)
     if codes is not None:  # first paths are hashes: two codes may have the same
         same = codes[first] == codes[second]
         first, second = first[same], second[same]
     a, b = named[first], named[second]
     crowds = Groups.concat([crowd for _, some in met for crowd in some])
-    return np.minimum(a, b), np.maximum(a, b), _named(crowds, named)
+    number = np.zeros(len(leaders.order), np.uint32)
+    number[named] = np.arange(len(named), dtype=np.uint32)
+
+    def may_pass(a: Array, b: Array) -> npt.NDArray[np.bool_]:
+        return search.may_pass(number[a], number[b])
+
+    return _PathPairs(np.minimum(a, b), np.maximum(a, b), _named(crowds, named), may_pass)
+
+
+def _distinct(parts: list[Array]) -> Array:
+    """All numbers, sorted, each once: ``np.unique`` fills a table of hashes, which takes ten times
+    as long."""
+    numbers = np.sort(np.concatenate(parts))
+    new = np.ones(len(numbers), bool)
+    new[1:] = numbers[1:] != numbers[:-1]
+    return numbers[new]
 
 
 def _no_pairs() -> tuple[Array, Array]:
@@ -238,7 +270,13 @@ class _Search:
             pairs += [part.pairs for part in met]
             crowds += [part.crowds for part in met]
             paths = _going_on(met, len(self.sets.documents))
-        return np.unique(np.concatenate(pairs)), crowds
+        return _distinct(pairs), crowds
+
+    def may_pass(self, a: Array, b: Array) -> npt.NDArray[np.bool_]:
+        """By the sketches of two sets each."""
+        words, share = self.sketches, (self.share.numerator, self.share.denominator)
+        may = _native.may_pass(self.sets.sizes, words.values, words.offsets, *share, a, b)
+        return may.view(np.bool_)
 
     def _longer(self, paths: Ragged) -> Ragged:
         needed = np.maximum(_needed(self.sets.sizes, self.share), 1)

@@ -21,6 +21,7 @@ they are.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -181,7 +182,8 @@ def evidence_blocks(
         yield store.take(order[places[at]]), at
 
 
-SAMPLE = 12  # members of a hot group that are compared with each other
+# Members of a hot group that are compared with each other; of very many groups, fewer of each.
+SAMPLE, SMALL_SAMPLE = 12, 6
 ALIKE = 0.5  # if this share of their pairs passes, the group consists of copies
 
 
@@ -189,7 +191,8 @@ def refine(hot: Groups, leaders: Leaders, rare_keys: RareKeys | None, verify: Ve
     """``hot`` with groups of unlike members regrouped by rare keys; unchanged if there are none."""
     if not len(hot) or rare_keys is None:
         return hot
-    unlike = _share_alike(hot, verify) < ALIKE
+    few = len(hot) * SAMPLE * (SAMPLE - 1) // 2 <= leaders.usual_pairs
+    unlike = _share_alike(hot, verify, SAMPLE if few else SMALL_SAMPLE) < ALIKE
     places = np.unique(hot.where(unlike).members.values)
     as_many = pair_count(hot.where(unlike))
     again = _rare_groups(places, leaders, RarePrefix(rare_keys), most_pairs=as_many)
@@ -198,19 +201,26 @@ def refine(hot: Groups, leaders: Leaders, rare_keys: RareKeys | None, verify: Ve
     return distinct(Groups.concat([hot.where(~unlike), again]))
 
 
-def _share_alike(hot: Groups, verify: Verify) -> Array:
+def _share_alike(hot: Groups, verify: Verify, most: int) -> Array:
     """The share of verified pairs among a few members of each group, chosen at even intervals."""
-    a, b, group = [], [], []
-    for g in range(len(hot)):
-        members = hot.members[g]
-        some = members[np.linspace(0, len(members) - 1, min(SAMPLE, len(members))).astype(np.int64)]
-        i, j = np.triu_indices(len(some), 1)
-        a.append(some[i])
-        b.append(some[j])
-        group.append(np.full(len(i), g))
-    pairs, of = np.stack([np.concatenate(a), np.concatenate(b)]), np.concatenate(group)
-    distinct, where = np.unique(pairs, axis=1, return_inverse=True)
-    passed = verify(np.ascontiguousarray(distinct[0]), np.ascontiguousarray(distinct[1]))
-    width = int(distinct.max()) + 1
-    good = np.isin(distinct[0] * width + distinct[1], passed.a * width + passed.b)
-    return np.bincount(of, good[where.reshape(-1)]) / np.bincount(of)
+    begins = hot.members.offsets[:-1]
+    sampled = [_sampled(size, most) for size in hot.members.lengths.tolist()]
+    a, b = (
+        np.concatenate([begin + pairs[side] for begin, pairs in zip(begins, sampled, strict=True)])
+        for side in (0, 1)
+    )
+    a, b = hot.members.values[a], hot.members.values[b]
+    of = np.repeat(np.arange(len(hot)), [len(pairs[0]) for pairs in sampled])
+    width = int(hot.members.values.max()) + 1
+    distinct, where = np.unique(a * width + b, return_inverse=True)
+    passed = verify(distinct // width, distinct % width)
+    good = np.isin(distinct, passed.a * width + passed.b)
+    return np.bincount(of, good[where]) / np.bincount(of)
+
+
+@functools.lru_cache(maxsize=4096)
+def _sampled(size: int, most: int) -> tuple[Array, Array]:
+    """The pairs of a few members of a group of this size."""
+    some = np.linspace(0, size - 1, min(most, size)).astype(np.int64)
+    i, j = np.triu_indices(len(some), 1)
+    return some[i], some[j]

@@ -6,12 +6,15 @@ are kept as postings in memory. Both find the same pairs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from neardup import _native
 from neardup.matching.candidates import (
+    FIRST_SHARE,
+    HARDLY,
     MOST_COMPARED,
     Candidates,
     Groups,
@@ -55,16 +58,53 @@ def key_candidates(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candida
 def _several(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candidates:
     small, large = small_and_large(joined(leaders.sharing()))
     most, places = leaders.most_compared, len(leaders.order)
-    a, b, _, capped = sharing_pairs(small, places, way.least, most, leaders.workers)
+    *counted, capped = sharing_pairs(small, places, way.least, most, leaders.workers)
+    a, b, hot = pairs_within(large, leaders.most_pairs)
+    shared = leaders.shared_keys(a, b)
+    enough = shared >= way.least
+    others = a[enough], b[enough], shared[enough].astype(np.int32)
 
     def verify_sharing(a: Array, b: Array) -> Pairs:
         """Only pairs that share so many keys with which one of the two searches."""
         shared = leaders.shared_keys(a, b) >= way.least
         return verify(a[shared], b[shared])
 
-    c, d, hot = pairs_within(large, leaders.most_pairs)
-    verified = Pairs.concat([verify(a, b), verify_sharing(c, d)]).distinct()
-    return Candidates(verified, hot, verify_sharing, capped)
+    if len(counted[0]) + len(others[0]) <= leaders.most_pairs:
+        verified = [verify(*counted[:2]), verify(*others[:2])]
+    else:
+        verified, unlike = _first_and_others(*_united(counted, others, places), leaders, verify)
+        capped = np.union1d(capped, unlike)
+    return Candidates(Pairs.concat(verified).distinct(), hot, verify_sharing, capped)
+
+
+def _united(
+    one: Sequence[Array], other: Sequence[Array], places: int
+) -> tuple[Array, Array, Array]:
+    """The pairs (a < b) of both and the keys that they share, by b and a, each once."""
+    a, b, shared = (np.concatenate(columns) for columns in zip(one, other, strict=True))
+    pair = b * places + a
+    order = np.argsort(pair, kind="stable")
+    pair = pair[order]
+    starts = np.flatnonzero(np.diff(pair, prepend=-1))
+    most = np.maximum.reduceat(shared[order], starts)
+    return pair[starts] % places, pair[starts] // places, most
+
+
+def _first_and_others(
+    a: Array, b: Array, shared: Array, leaders: Leaders, verify: Verify
+) -> tuple[list[Pairs], Array]:
+    """The verified pairs, and documents that were compared only with the first ones, with which
+    they share most keys. There are such documents only where hardly any match."""
+    first = _native.most_shared(a, b, shared, leaders.most_compared // FIRST_SHARE).view(np.bool_)
+    met = verify(a[first], b[first])
+    crowded = np.zeros(len(leaders.order), np.bool_)
+    crowded[b[~first]] = True
+    unlike = crowded.copy()
+    unlike[np.maximum(met.a, met.b)[met.score >= leaders.threshold]] = False
+    if HARDLY * np.count_nonzero(crowded & ~unlike) >= np.count_nonzero(crowded):
+        unlike[:] = False
+    others = ~first & ~unlike[b]
+    return [met, verify(a[others], b[others])], np.flatnonzero(unlike)
 
 
 def small_and_large(groups: Groups) -> tuple[Groups, Groups]:

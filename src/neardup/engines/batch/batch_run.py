@@ -201,6 +201,7 @@ def match(
         plan.usual_pairs(len(order)),
         plan.pair_budget(len(order)),
         plan.workers,
+        plan.method.threshold,
         intake.keys,
     )
     found = candidates(plan.method.meeting, leaders, verify)

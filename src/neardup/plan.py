@@ -38,6 +38,8 @@ from neardup.settings import (
 # The interpreter with its libraries, and what each document takes: id, row, digests, decision and
 # its rows in the tables, with room to sort some of that (docs/performance.md, "Memory").
 OWN_BYTES, DOCUMENT_BYTES = 175_000_000, 275
+CALIBRATED_BYTES = 470  # of these with the pairs that a calibration looks at
+READ_BYTES = 150  # of these while it is read
 TABLE_BYTES, TABLE_DOCUMENT = 134_217_728, 16_384  # of frequencies, at most and while they are few
 FREQUENCIES = "frequencies"  # the name of tables that count grams
 ESTIMATED = 1.15  # times the limit: from there on an estimate of the documents refuses a run
@@ -86,7 +88,9 @@ class Plan:
     def _fixed(self, documents: int) -> int:
         counted = any(need.name == FREQUENCIES for need in self.method.needs)
         table = min(TABLE_BYTES, TABLE_DOCUMENT * documents) if counted else 0
-        return table + DOCUMENT_BYTES * documents
+        # Tables leave memory before documents are matched.
+        each = CALIBRATED_BYTES if self.method.calibrate else DOCUMENT_BYTES
+        return max(table + READ_BYTES * documents, each * documents)
 
     def check_memory(self, documents: int, *, about: bool = False) -> None:
         """Refuses documents that cannot be held; ``about`` so many are expected. A limit that the

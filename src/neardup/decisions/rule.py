@@ -39,7 +39,7 @@ from neardup.schema import Array, offsets_of
 FIRST_BLOCK, LAST_BLOCK = 64, 8192
 # After so many members of a walk of which fewer than one in ``HARDLY`` match, a member is compared
 # with a quarter of the others.
-FEWEST_WALKED, HARDLY, FEWER = 1_000, 64, 4
+FEWEST_WALKED, HARDLY, FEWER = 1_000, 256, 4
 
 
 @dataclass(frozen=True)

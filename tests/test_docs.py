@@ -67,12 +67,13 @@ def test_the_compare_example_is_the_real_one() -> None:
 
 
 def test_defaults_in_help_are_those_of_the_settings() -> None:
-    from neardup.settings import Settings
+    from neardup.settings import USUAL_MEMORY, Settings
 
     said = " ".join(help_text("dedup").split())
     settings = Settings()
-    for name in ("method", "text", "keep", "clusters", "memory", "max_pairs"):
+    for name in ("method", "text", "keep", "clusters", "max_pairs"):
         assert f"[default: {getattr(settings, name)}]" in said, name
+    assert f"[default: {USUAL_MEMORY // 10**9}GB, or what the documents need]" in said
 
 
 def test_the_api_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

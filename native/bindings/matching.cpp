@@ -59,6 +59,26 @@ static nb::tuple entry_groups(In<uint64_t> keys, In<uint32_t> members, int part_
                           give(std::move(groups.ends)));
 }
 
+static Out<uint32_t> pack_groups(In<int64_t> members, In<uint8_t> probes, In<int64_t> offsets) {
+    std::vector<uint32_t> packed;
+    {
+        nb::gil_scoped_release free;
+        neardup::pack_groups(members.data(), probes.data(), offsets.data(), offsets.size() - 1, packed);
+    }
+    return give(std::move(packed));
+}
+
+static nb::tuple groups_between(In<uint32_t> packed, uint32_t first, uint32_t last) {
+    neardup::Groups groups;
+    groups.ends = {0};
+    {
+        nb::gil_scoped_release free;
+        neardup::groups_between(packed.data(), packed.size(), first, last, groups);
+    }
+    return nb::make_tuple(give(std::move(groups.members)), give(std::move(groups.probes)),
+                          give(std::move(groups.ends)));
+}
+
 static Out<uint64_t> group_digests(In<int64_t> members, In<uint8_t> probes, In<int64_t> offsets) {
     std::vector<uint64_t> digests(offsets.size() - 1);
     {
@@ -262,6 +282,8 @@ void bind_matching(nb::module_ &m) {
     m.def("shared_groups", &shared_groups, "keys"_a, "offsets"_a, "probes"_a, "rows"_a, "share"_a = 0, "shares"_a = 1);
     m.def("part_keys", &part_keys, "keys"_a, "offsets"_a, "probes"_a, "places"_a, "spread"_a, "part_bits"_a);
     m.def("entry_groups", &entry_groups, "keys"_a, "members"_a, "part_bits"_a);
+    m.def("pack_groups", &pack_groups, "members"_a, "probes"_a, "offsets"_a);
+    m.def("groups_between", &groups_between, "packed"_a, "first"_a, "last"_a);
     m.def("group_digests", &group_digests, "members"_a, "probes"_a, "offsets"_a);
     m.def("group_pairs", &group_pairs, "members"_a, "probes"_a, "offsets"_a, "budget"_a);
     m.def("shared_keys", &shared_keys, "keys"_a, "offsets"_a, "probes"_a, "a"_a, "b"_a);

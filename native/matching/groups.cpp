@@ -123,6 +123,29 @@ void entry_groups(const uint64_t *keys, const uint32_t *members, size_t entries,
     append_groups(sorted, out);
 }
 
+void pack_groups(const int64_t *members, const uint8_t *probes, const int64_t *offsets, size_t groups, std::vector<uint32_t> &out) {
+    out.reserve(groups + static_cast<size_t>(offsets[groups]));
+    for (size_t g = 0; g < groups; ++g) {
+        out.push_back(static_cast<uint32_t>(offsets[g + 1] - offsets[g]));
+        for (int64_t i = offsets[g]; i < offsets[g + 1]; ++i)
+            out.push_back(static_cast<uint32_t>(members[i]) * 2 + (probes[i] != 0));
+    }
+}
+
+void groups_between(const uint32_t *packed, size_t size, uint32_t first, uint32_t last, Groups &out) {
+    for (const uint32_t *group = packed, *end; group < packed + size; group = end) {
+        end = group + 1 + *group;
+        const uint32_t *upto = end;  // members ascend
+        while (upto > group + 1 && upto[-1] >> 1 >= last) --upto;
+        if (upto - group < 3 || upto[-1] >> 1 < first) continue;
+        for (const uint32_t *member = group + 1; member < upto; ++member) {
+            out.members.push_back(*member >> 1);
+            out.probes.push_back(*member & 1);
+        }
+        out.ends.push_back(static_cast<int64_t>(out.members.size()));
+    }
+}
+
 void group_digests(const int64_t *members, const uint8_t *probes, const int64_t *offsets, size_t groups, uint64_t *digests) {
     std::vector<uint64_t> entries;
     for (size_t g = 0; g < groups; ++g) {

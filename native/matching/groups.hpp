@@ -39,6 +39,12 @@ void part_keys(const uint64_t *keys, const int64_t *offsets, const int32_t *prob
 // The groups of the entries of one part: in the order of parts they are those of shared_groups.
 void entry_groups(const uint64_t *keys, const uint32_t *members, size_t entries, int part_bits, Groups &out);
 
+// Groups as one list of numbers: the size of each, and its members as place · 2 + whether it is a probe.
+void pack_groups(const int64_t *members, const uint8_t *probes, const int64_t *offsets, size_t groups, std::vector<uint32_t> &out);
+
+// Appends the packed groups in which a place from `first` to `last` meets one before it, without places from `last` on.
+void groups_between(const uint32_t *packed, size_t size, uint32_t first, uint32_t last, Groups &out);
+
 // One number for each group, equal for groups with the same entries.
 void group_digests(const int64_t *members, const uint8_t *probes, const int64_t *offsets, size_t groups, uint64_t *digests);
 

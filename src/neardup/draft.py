@@ -77,7 +77,7 @@ class Draft:
             (self.path / _REPLACED).write_text(json.dumps(gone), "utf-8")
             sync([self.path / _REPLACED, self.path])
             os.rename(self.path, folder / _WHOLE)
-            sync([folder, self.path.parent])
+            _sync_moved(self.path.parent, folder)
             _move_in(folder, self.mark)
         self.published = True
         shutil.rmtree(self.journal, ignore_errors=True)
@@ -123,11 +123,18 @@ def _move_in(folder: Path, mark: str) -> None:
             remove(folder / name)
         for name in new:
             os.rename(whole / name, folder / name)
-        sync([folder, whole])
+        _sync_moved(whole, folder)
         os.rename(whole / mark, folder / mark)
-        sync([folder, whole])
+        _sync_moved(whole, folder)
     shutil.rmtree(whole)
     sync([folder])
+
+
+def _sync_moved(from_: Path, to: Path) -> None:
+    """Syncs the folder with the new names first: if it came last, a power cut between the two could
+    lose what was moved from both."""
+    sync([to])
+    sync([from_])
 
 
 def _exchange(new: Path, old: Path) -> bool:

@@ -28,6 +28,7 @@ from neardup.methods.base import Method, signature_of
 from neardup.methods.thresholds import AUTO, calibrates_itself, check_cuts
 from neardup.settings import (
     LEAST_MEMORY,
+    USUAL_MEMORY,
     Settings,
     check_positive,
     parse_size,
@@ -38,10 +39,11 @@ from neardup.settings import (
 # The interpreter with its libraries, and what each document takes: id, row, digests, decision and
 # its rows in the tables, with room to sort some of that (docs/performance.md, "Memory").
 OWN_BYTES, DOCUMENT_BYTES = 175_000_000, 275
+CALIBRATED_BYTES = 470  # of these with the pairs that a calibration looks at
+READ_BYTES = 150  # of these while it is read
 TABLE_BYTES, TABLE_DOCUMENT = 134_217_728, 16_384  # of frequencies, at most and while they are few
 FREQUENCIES = "frequencies"  # the name of tables that count grams
 ESTIMATED = 1.15  # times the limit: from there on an estimate of the documents refuses a run
-USUAL_MEMORY = 1_000_000_000  # with less, freed memory is given back at once
 # Pairs a document that are worth making when only decisions are asked for.
 USUAL_PAIRS, FEWEST_PAIRS = 16, 100_000
 
@@ -86,13 +88,18 @@ class Plan:
     def _fixed(self, documents: int) -> int:
         counted = any(need.name == FREQUENCIES for need in self.method.needs)
         table = min(TABLE_BYTES, TABLE_DOCUMENT * documents) if counted else 0
-        return table + DOCUMENT_BYTES * documents
+        # Tables leave memory before documents are matched.
+        each = CALIBRATED_BYTES if self.method.calibrate else DOCUMENT_BYTES
+        return max(table + READ_BYTES * documents, each * documents)
 
     def check_memory(self, documents: int, *, about: bool = False) -> None:
-        """Refuses documents that cannot be held; ``about`` so many are expected. A limit that the
-        process itself does not keep is only a wish, such as that of a caller in Python."""
+        """Refuses documents that cannot be held; ``about`` so many are expected. The usual limit
+        refuses nothing, nor does one that the process itself does not keep, such as that of a
+        caller in Python."""
         needed = OWN_BYTES + self._fixed(documents)
-        if self.memory < LEAST_MEMORY or needed <= self.memory * (ESTIMATED if about else 1):
+        if self.written.memory is None or self.memory < LEAST_MEMORY:
+            return
+        if needed <= self.memory * (ESTIMATED if about else 1):
             return
         some = f"About {documents:,}" if about else f"{documents:,} or more"
         size = f"{-(-needed // 10**6):,} MB"
@@ -195,7 +202,7 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
         clusters=settings.clusters,
         kinds=settings.kinds,
         workers=workers,
-        memory=parse_size(settings.memory),
+        memory=parse_size(settings.memory or USUAL_MEMORY),
         limit=settings.limit,
         max_pairs=settings.max_pairs,
         strict=settings.strict,

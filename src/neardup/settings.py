@@ -55,7 +55,8 @@ class Settings:
     "average" by average link, without chains.
     ``kinds``: which pairs are classified: "decided" (each duplicate), "all" or "none".
     ``workers``: the number of threads; None uses all cores.
-    ``memory``: the most memory a run may use, such as "4GB"; what is beyond goes to disk.
+    ``memory``: the most memory a run may use, such as "4GB"; what is beyond goes to disk. Without
+    it, 1 GB, or what the columns of the documents take if that is more.
     ``limit``: read only this many documents.
     ``max_pairs``: above this number, only pairs with a kept document are listed.
     ``strict``: stop at the first document that cannot be used.
@@ -82,7 +83,7 @@ class Settings:
     clusters: str = "rule"
     kinds: str = "decided"
     workers: int | None = None
-    memory: str | int = "1GB"
+    memory: str | int | None = None
     limit: int | None = None
     max_pairs: int = MAX_PAIRS
     strict: bool = False
@@ -126,7 +127,7 @@ def plain_problems(settings: Settings, *first: Callable[[], object]) -> list[Nea
     """Everything wrong with the settings that are plain numbers, sizes and choices."""
     checks: tuple[Callable[[], object], ...] = (
         *first,
-        lambda: parse_size(settings.memory),
+        lambda: parse_size(settings.memory or USUAL_MEMORY),
         lambda: check_positive("workers", settings.workers),
         lambda: check_positive("limit", settings.limit),
         lambda: check_positive("max_pairs", settings.max_pairs),
@@ -173,14 +174,14 @@ def check_positive(name: str, value: int | None) -> None:
         raise SettingsError(f"{name} is {value!r}; expected a whole number of 1 or more.")
 
 
-LEAST_MEMORY = 250_000_000
+LEAST_MEMORY, USUAL_MEMORY = 250_000_000, 1_000_000_000
 
 
-def check_least_memory(size: str | int) -> None:
+def check_least_memory(size: str | int | None) -> None:
     """Refuses a limit that no process can keep, before work starts. What is no size is refused
     with all other problems."""
     try:
-        given = parse_size(size)
+        given = parse_size(size or USUAL_MEMORY)
     except SettingsError:
         return
     if given < LEAST_MEMORY:

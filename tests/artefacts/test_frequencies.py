@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from neardup.artefacts import frequencies
 from neardup.artefacts.frequencies import (
     MOST_COUNT,
+    Frequencies,
     FrequencyCounter,
     Grams,
     SlotCounts,
@@ -90,3 +91,17 @@ def test_another_format_is_refused_in_a_sentence(
         counted(["a b c"], 1).save(tmp_path / "old.arrow")
     with pytest.raises(InputError, match="have format 1; this version reads 2"):
         load_frequencies(tmp_path / "old.arrow")
+
+
+def test_counts_that_are_laid_aside_are_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frequencies, "_LARGE", 1 << 10)
+    counts = np.random.default_rng(2).integers(0, 400, 1 << 12).astype(np.uint16)
+    table = Frequencies(SlotCounts.of(counts), 500, Grams(5), Text())
+    digest = Frequencies(SlotCounts.of(counts), 500, Grams(5), Text()).digest
+    table.lay_aside(tmp_path)
+    assert not list(tmp_path.iterdir())
+    assert table.counts.unpacked().tolist() == counts.tolist()
+    assert table.counts_of(np.arange(1 << 12, dtype=np.uint32)).tolist() == counts.tolist()
+    assert table.digest == digest

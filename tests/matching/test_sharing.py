@@ -10,6 +10,7 @@ from neardup import _native
 from neardup.matching.candidates import Groups
 from neardup.matching.shared_keys import sharing_pairs
 from neardup.schema import Ragged, offsets_of
+from reference import matching
 from reference import rarity as twin
 
 GROUPS = st.lists(st.sets(st.integers(0, 11), min_size=2), max_size=20)
@@ -31,6 +32,27 @@ def test_pairs_equal_twin(
     assert len(made) == len(a)
     expected = twin.sharing_pairs([sorted(group) for group in groups], least)
     assert made == {pair: n for pair, n in expected.items() if not {*pair} <= silent}
+
+
+@given(GROUPS, st.integers(0, 12), st.integers(0, 12), st.sets(st.integers(0, 11)))
+def test_packed_groups_are_cut_to_a_range(
+    groups: list[set[int]], first: int, last: int, silent: set[int]
+) -> None:
+    lists = [sorted(group) for group in groups]
+    members = np.array([d for group in lists for d in group], np.int64)
+    offsets = offsets_of(np.array([len(group) for group in lists], np.int64))
+    looks = np.array([d not in silent for d in members.tolist()], np.uint8)
+    packed = _native.pack_groups(members, looks, offsets)
+    assert len(packed) == len(members) + len(groups)
+    found, looking, ends = _native.groups_between(packed, first, last)
+    parts = [part.tolist() for part in np.split(found, ends[1:-1])] if len(found) else []
+    assert parts == matching.groups_between(lists, first, last)
+    assert looking.tolist() == [d not in silent for d in found.tolist()]
+    limits = 1, 2, first, max(first, last)
+    whole = _native.sharing_pairs(members, looks, offsets, 12, *limits)
+    cut = _native.sharing_pairs(found, looking, ends, 12, *limits)
+    for one, other in zip(whole, cut, strict=True):
+        assert one.tolist() == other.tolist()
 
 
 @given(GROUPS, st.integers(1, 4))

@@ -19,7 +19,7 @@ import numpy as np
 
 import neardup as nd
 from conftest import DATA
-from neardup.artefacts.calibration import Expected, expected_of
+from neardup.artefacts.calibration import Expected
 from neardup.evaluation.scored_pairs import of_result
 from quality.sets import AVERAGED, Labelled, judge
 
@@ -90,8 +90,11 @@ def asked(labelled: Labelled, hard: np.ndarray, chosen: np.ndarray) -> Case | No
     gold = labelled.gold
     texts = [{"id": str(number), "text": gold.docs[number]["text"]} for number in chosen.tolist()]
     result = nd.find(texts, kinds="none")
-    expected, pairs = expected_of(result.info), of_result(result)
-    if expected is None:
+    shown, pairs = (
+        result.info["artefacts"].get("calibration", {}).get("expected"),
+        of_result(result),
+    )
+    if not shown:
         return None
     a, b = chosen[pairs.a], chosen[pairs.b]
     differ = ~gold.identical(a, b)
@@ -100,7 +103,7 @@ def asked(labelled: Labelled, hard: np.ndarray, chosen: np.ndarray) -> Case | No
     wanted = int(np.isin(hard, chosen).all(axis=1).sum())
     return Case(
         len(chosen),
-        expected,
+        Expected(**shown),
         right / (right + wrong) if right + wrong else None,
         right / wanted if wanted else None,
     )

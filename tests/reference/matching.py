@@ -37,3 +37,9 @@ def leaders(
     for document in sorted(range(len(rank)), key=lambda d: rank[d]):
         first.setdefault(named[document], document)
     return [first[name] for name in named]
+
+
+def groups_between(groups: Sequence[Sequence[int]], first: int, last: int) -> list[list[int]]:
+    """The groups in which a place from ``first`` to ``last`` meets one before it, up to there."""
+    cut = [[place for place in group if place < last] for group in groups]
+    return [group for group in cut if len(group) > 1 and group[-1] >= first]

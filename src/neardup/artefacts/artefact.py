@@ -56,6 +56,9 @@ class StoredTable:
         """The arrays that the digest covers, in a fixed order."""
         raise NotImplementedError
 
+    def lay_aside(self, folder: Path | None) -> None:
+        """Leaves memory, as far as it is worth it, until it is needed again."""
+
     @functools.cached_property
     def digest(self) -> str:
         digest = hashlib.sha256(json.dumps(self.options(), sort_keys=True).encode())

@@ -20,6 +20,7 @@ import functools
 import math
 import mmap
 import sys
+import tempfile
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -81,6 +82,15 @@ class SlotCounts:
         slots.add_counts(used, counts[used])
         return slots
 
+    def lay_aside(self, folder: Path | None) -> None:
+        """Moves the slots into a file without a name, from which they are read when needed."""
+        if len(self.low) < _LARGE:
+            return
+        with tempfile.TemporaryFile(dir=folder, prefix="neardup-counts-") as file:
+            file.write(self.low.data)
+            file.flush()
+            self.low = np.memmap(file, np.uint8, "r")
+
     def __len__(self) -> int:
         return len(self.low)
 
@@ -120,6 +130,8 @@ class SlotCounts:
             block = self.low[first : first + _BLOCK].astype(np.uint16)
             begin, end = np.searchsorted(slots, [first, first + len(block)])
             block[slots[begin:end] - first] = counts[begin:end]
+            if isinstance(self.low, np.memmap) and sys.platform == "linux":
+                self.low.base.madvise(mmap.MADV_DONTNEED)  # type: ignore[union-attr]
             yield block
 
     def unpacked(self) -> Counts:
@@ -220,6 +232,9 @@ class Frequencies(StoredTable):
 
     def content(self) -> Iterable[npt.NDArray[Any]]:
         return self.counts.blocks()
+
+    def lay_aside(self, folder: Path | None) -> None:
+        self.counts.lay_aside(folder)
 
     def weighted(self, sets: Ragged) -> Ragged:
         """64-bit entries: the feature in the upper half, its weight in the lower."""

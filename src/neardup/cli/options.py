@@ -260,7 +260,8 @@ memory_option = click.option(
 capped_memory_option = click.option(
     "--memory",
     metavar="SIZE",
-    help="Most memory to use, at least 250MB; what is beyond goes to disk.  [default: 1GB]",
+    help="Most memory to use, at least 250MB; what is beyond goes to disk.  [default: 1GB, or what "
+    "the documents need]",
 )
 resume_option = click.option(
     "--resume",

@@ -54,6 +54,10 @@ class KeyStore:
         """Bytes in memory."""
         return self._keys.held
 
+    @property
+    def folder(self) -> Path | None:
+        return self._keys.folder
+
     def bound(self, limit: int) -> None:
         self._keys.bound(limit)
 

@@ -273,7 +273,7 @@ class _Search:
         return _distinct(pairs), crowds
 
     def may_pass(self, a: Array, b: Array) -> npt.NDArray[np.bool_]:
-        """By the sketches of two sets each."""
+        """Whether pairs of sets may pass, by their sketches: false is certain."""
         words, share = self.sketches, (self.share.numerator, self.share.denominator)
         may = _native.may_pass(self.sets.sizes, words.values, words.offsets, *share, a, b)
         return may.view(np.bool_)

@@ -103,7 +103,7 @@ def _rare_keys(
 ) -> Iterator[tuple[Ragged, Array]]:
     """Keys of the documents at ``places``, one part of the key space at a time."""
     features = int(store.lengths[order[places]].sum())
-    counts = np.zeros(_slots(features, store.limit), np.uint8)
+    counts = np.zeros(_slots(features), np.uint8)
     for evidence, _ in evidence_blocks(places, order, store):
         sets = evidence if way.features is None else way.features(evidence)
         _native.count_features(_features(sets), counts)
@@ -157,11 +157,10 @@ def _share(keys: Ragged, probes: Array, part: int, parts: int) -> tuple[Ragged, 
     return Ragged(keys.values[wanted], ends[keys.offsets]), looks.astype(np.int32)
 
 
-def _slots(features: int, memory: int) -> int:
-    """More slots than features, as far as a quarter of the memory allows, so that most unique
-    features are recognised as unique."""
-    fit = 1 << max(memory // 4, 1).bit_length() - 1
-    return min(max(1 << features.bit_length(), FEWEST_COUNT_SLOTS), MOST_COUNT_SLOTS, fit)
+def _slots(features: int) -> int:
+    """More slots than features, so that most unique features are recognised as unique. The memory
+    of a run has no say: other slots are other keys, and where documents are capped, other pairs."""
+    return min(max(1 << features.bit_length(), FEWEST_COUNT_SLOTS), MOST_COUNT_SLOTS)
 
 
 def _features(evidence: Ragged) -> Array:

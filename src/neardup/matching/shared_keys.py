@@ -6,8 +6,10 @@ are kept as postings in memory. Both find the same pairs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from itertools import pairwise
 
 import numpy as np
 
@@ -25,13 +27,15 @@ from neardup.matching.candidates import (
     joined,
     pairs_within,
 )
-from neardup.matching.evidence import Pairs
+from neardup.matching.evidence import EvidenceStore, Pairs
 from neardup.matching.postings import Signed
 from neardup.matching.rare import refine
 from neardup.methods.meeting import SharedKeys
-from neardup.schema import Array
+from neardup.schema import Array, Ragged
 
 RANGES = 2  # of documents for each worker
+# Where groups are in a file: members of groups for each range, and ranges, each of which reads all.
+RANGE_MEMBERS, MOST_RANGES = 1 << 20, 64
 SMALL_GROUP = 128  # larger groups of a weak key are near copies, or the table does not fit
 
 
@@ -56,9 +60,24 @@ def key_candidates(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candida
 
 
 def _several(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candidates:
+    if leaders.keys is not None:
+        return _several_in_file(way, leaders, verify)
     small, large = small_and_large(joined(leaders.sharing()))
     most, places = leaders.most_compared, len(leaders.order)
     *counted, capped = sharing_pairs(small, places, way.least, most, leaders.workers)
+    return _with_large([counted], len(counted[0]), capped, large, way, leaders, verify)
+
+
+def _with_large(
+    counted: Iterable[Sequence[Array]],
+    count: int,
+    capped: Array,
+    large: Groups,
+    way: SharedKeys,
+    leaders: Leaders,
+    verify: Verify,
+) -> Candidates:
+    """The verified pairs of small groups, ``counted`` part by part, and those of large ones."""
     a, b, hot = pairs_within(large, leaders.most_pairs)
     shared = leaders.shared_keys(a, b)
     enough = shared >= way.least
@@ -69,12 +88,58 @@ def _several(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candidates:
         shared = leaders.shared_keys(a, b) >= way.least
         return verify(a[shared], b[shared])
 
-    if len(counted[0]) + len(others[0]) <= leaders.most_pairs:
-        verified = [verify(*counted[:2]), verify(*others[:2])]
+    if count + len(others[0]) <= leaders.most_pairs:
+        verified = [verify(*columns[:2]) for columns in (*counted, others)]
     else:
-        verified, unlike = _first_and_others(*_united(counted, others, places), leaders, verify)
+        every = [np.concatenate(column) for column in zip(*counted, strict=True)]
+        united = _united(every, others, len(leaders.order))
+        verified, unlike = _first_and_others(*united, leaders, verify)
         capped = np.union1d(capped, unlike)
     return Candidates(Pairs.concat(verified).distinct(), hot, verify_sharing, capped)
+
+
+def _several_in_file(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candidates:
+    """Small groups go to a file, which is read once for each range of places, and so do the pairs
+    of each range, until all are counted."""
+    assert leaders.keys is not None
+    folder, places, large = leaders.keys.folder, len(leaders.order), []
+    capped = [np.empty(0, np.int64)]
+    with (
+        closing(EvidenceStore(np.uint32, limit=0, folder=folder)) as packed,
+        closing(EvidenceStore(np.int64, limit=0, folder=folder)) as pairs,
+    ):
+        for groups in leaders.sharing():
+            few, many = small_and_large(groups)
+            large.append(many)
+            pack = _native.pack_groups(few.members.values, few.probes, few.members.offsets)
+            packed.append(Ragged(pack, np.array([0, len(pack)])))
+        ranges = min(max(packed.total // RANGE_MEMBERS, 1), MOST_RANGES)
+        ends = np.linspace(0, places, ranges + 1).astype(np.int64).tolist()
+        for first, last in pairwise(ends):
+            columns = _groups_between(packed, first, last)
+            limits = places, way.least, leaders.most_compared, first, last
+            a, b, shared, over = _native.sharing_pairs(*columns, *limits)
+            pairs.append(Ragged(np.concatenate([a, b, shared]), np.array([0, 3 * len(a)])))
+            capped.append(over)
+        every = (_columns(pairs, part) for part in range(len(pairs)))
+        groups = distinct(joined(large))
+        over = np.concatenate(capped)
+        return _with_large(every, pairs.total // 3, over, groups, way, leaders, verify)
+
+
+def _groups_between(packed: EvidenceStore, first: int, last: int) -> tuple[Array, Array, Array]:
+    parts = [Groups.concat([])]
+    for part in range(len(packed)):
+        pack = packed.take(np.array([part])).values
+        members, looks, offsets = _native.groups_between(pack, first, last)
+        parts.append(Groups(Ragged(members, offsets), looks))
+    groups = Groups.concat(parts)
+    return groups.members.values, groups.probes, groups.members.offsets
+
+
+def _columns(pairs: EvidenceStore, part: int) -> tuple[Array, Array, Array]:
+    a, b, shared = pairs.take(np.array([part])).values.reshape(3, -1)
+    return a, b, shared.astype(np.int32)
 
 
 def _united(

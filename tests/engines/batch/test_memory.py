@@ -10,15 +10,15 @@ import pytest
 import neardup as nd
 from neardup import plan
 from neardup.errors import SettingsError, UsageError
-from neardup.matching import candidates, evidence, key_store
+from neardup.matching import candidates, evidence, key_store, shared_keys
 from neardup.settings import check_least_memory
 from reference.run import collection
 
 METHODS = ("raregrams", "shingles", "simhash", "qgrams", "learned")
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_short_memory_changes_no_byte(tmp_path: Path, method: str) -> None:
+@pytest.mark.parametrize(("method", "most"), [*((m, 10**7) for m in METHODS), ("raregrams", 150)])
+def test_short_memory_changes_no_byte(tmp_path: Path, method: str, most: int) -> None:
     documents = collection(np.random.default_rng(7), 400)
     saved = []
     for name, memory in (("usual", "4GB"), ("short", "1MB")):
@@ -27,9 +27,10 @@ def test_short_memory_changes_no_byte(tmp_path: Path, method: str) -> None:
                 patch.setattr(key_store, "BLOCK_KEYS", 500)
                 patch.setattr(key_store, "PART_KEYS", 300)
                 patch.setattr(candidates, "BLOCK_PAIRS", 50)
+                patch.setattr(shared_keys, "RANGE_MEMBERS", 100)
                 patch.setattr(evidence, "SMALL", 1000)
                 patch.setattr(evidence, "SPOOLED_BLOCK", 3000)
-            result = nd.find(documents, method=method, memory=memory, workers=2)
+            result = nd.find(documents, method=method, memory=memory, workers=2, max_pairs=most)
         assert result.counts.duplicates > 50
         result.save(tmp_path / name)
         files = ("decisions.parquet", "pairs.parquet", "duplicates.parquet")
@@ -55,6 +56,8 @@ def test_documents_that_do_not_fit_are_refused_with_a_sentence(
         "120 or more documents need 295 MB of memory with shingles, and --memory is 250 MB. "
         "Hint: give --memory 0.3GB, or a part of the input."
     )
+    monkeypatch.setattr(plan, "OWN_BYTES", 10**9)
+    nd.dedup(texts, method="shingles")  # nobody gave a limit
     nd.dedup(texts, method="shingles", memory="1MB")  # a wish, which no process can keep
 
 

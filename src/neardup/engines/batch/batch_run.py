@@ -48,12 +48,13 @@ from neardup.matching.evidence import EvidenceStore, Pairs, Verifier
 from neardup.matching.finder import candidates
 from neardup.matching.scorer import ROUNDING, Scorer
 from neardup.methods.base import Comparisons
-from neardup.plan import USUAL_MEMORY, Plan
+from neardup.plan import Plan
 from neardup.progress import Progress
 from neardup.runs.outcome import Intake, Outcome
 from neardup.runs.run_tables import BLOCK_BYTES, PairKinds, all_pairs, kinds_of_texts
 from neardup.runs.texts_again import Means, Rows, TextsAgain, reread, text_keys, wanted_rows
 from neardup.schema import Array, slices_of
+from neardup.settings import USUAL_MEMORY
 from neardup.text import recognition
 
 LEAST_CHUNK = 1 << 20  # bytes that are read at a time where memory is scarce
@@ -68,7 +69,7 @@ def run(
 ) -> tuple[Outcome, Plan]:
     """The plan comes back as it was in the end: calibrated, where its method asks for it."""
     clock = Clock()
-    if plan.memory < USUAL_MEMORY:
+    if plan.memory < USUAL_MEMORY:  # freed memory is given back at once
         be_frugal()
         collection.read_in(max(plan.memory // 256, LEAST_CHUNK))
     store = EvidenceStore(plan.method.evidence_dtype, limit=plan.evidence_limit, folder=folder)

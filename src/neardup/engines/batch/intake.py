@@ -24,6 +24,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.artefacts.artefact import StoredTable
 from neardup.classes import dataclass
 from neardup.documents.clashes import Ledger, tell_apart
 from neardup.documents.collection import Collection
@@ -128,6 +129,7 @@ def prepare(records: pa.RecordBatch, plan: Plan) -> Prepared:
     return replace(prepared, keys=keys, probes=probes)
 
 
+KEY_GROUPS = 3  # keys in memory take as much again twice when they are grouped
 SAMPLE_BYTES = 16 << 20  # after which the number of documents can be estimated
 
 
@@ -189,7 +191,7 @@ class _Gathered:
         if spare < keys.held + self.store.held:
             be_frugal()
         if not self.plan.against:  # keys of references and of the input are joined
-            keys.bound(max(spare // 2, spare - self.store.held))
+            keys.bound(max(spare // 2, spare - self.store.held) // KEY_GROUPS)
         self.store.bound(spare - keys.held)
 
     def _limited(self, batch: DocumentBatch, limit: int) -> tuple[DocumentBatch, Array]:
@@ -353,6 +355,10 @@ def take_in_counting(
     counted = {name: counter.finish() for name, counter in counters.items()}
     plan = replace(plan, artefacts={**plan.artefacts, **counted})
     intake = _weighed(intake, plan)
+    if intake.keys is not None:  # memory is short, and only the run folder needs the tables again
+        for table in counted.values():
+            if isinstance(table, StoredTable) and table.digest:  # made of all of it
+                table.lay_aside(store.folder)
     if plan.workers > 1:  # a table keeps its digest, which is made while documents are matched
         Thread(target=lambda: [table.digest for table in counted.values()], daemon=True).start()
     return intake, plan
@@ -373,10 +379,9 @@ def _weighed(intake: Intake, plan: Plan) -> Intake:
     for first, last in intake.store.rewrite(weigh, plan.workers):
         if first < last:
             part = parts.pop(first)
-            keys.bound(spare if intake.store.held else spare // 2)
+            keys.bound((spare - intake.store.held) // KEY_GROUPS)
             keys.append(part.keys, part.probes)
             digests[first:last] = part.digests
-    keys.bound(spare - intake.store.held)
     return replace(intake, **_keyed(replace(intake.prepared, digests=digests), keys))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neardup.papers.park2002 import align_fields
+from neardup.features.field_alignment import align_fields
 
 BOOKS = [
     {"title": "On roses", "writer": "Ann Lee", "price": "12"},

@@ -244,7 +244,8 @@ def measured(recorded: Recorded) -> str:
     rows = [
         [
             "100,000 documents (628 MB), the whole default command, one core",
-            f"{whole['neardup']['processor']:.1f} s of processor time",
+            f"{whole['neardup']['processor']:.1f} s of processor time "
+            f"({whole['two_cores']['wall']:.1f} s of wall time on two cores)",
             f"`--method shingles` {whole['shingles']['processor']:.1f} s, "
             f"gaoya (unverified) {whole['gaoya']['processor']:.1f} s",
         ],

@@ -1,4 +1,8 @@
-"""`python -m benchmarks`: run the rows, print the tables, keep the figures as JSON if asked."""
+"""`python -m benchmarks`: run the rows, print the tables, keep the figures as JSON if asked.
+
+neardup is measured at every level of instructions that the machine has, AVX2 first: most users have
+it and nothing beyond.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +11,20 @@ import json
 import os
 import platform
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import coming_from, corpus, launch, peers, quality, table
+from benchmarks import coming_from, corpus, launch, peers, quality, recorded, recorder, table
 from benchmarks.corpus import WORK, Corpus, MissingError
 from benchmarks.peers import PEERS
 from neardup.methods import registry
 
 ROWS = {
-    "default": "`neardup dedup FILE -o OUT` as it comes, kinds, report and kept files included",
     "signatures": "text in memory → 128 MinHash values of word 5-shingles, one core",
     "dedup": "JSONL → decisions at Jaccard ≥ 0.8, one core",
     "workers": "the same, all cores",
+    "default": "`neardup dedup FILE -o OUT` and its usual variants, all that they write included",
     "command": "`neardup dedup --method shingles` on one core, start-up and kept files included",
     "lookup": "one text asked of an index of all, shingles and signature included, one core",
     "simhash": "text in memory → 64-bit SimHash of words and the keys of an index, one core",
@@ -36,24 +41,29 @@ FAST = [side for side in SIDES if side == "neardup" or not PEERS[side].slow]
 SIMHASHES = ["gaoya", "neardup"]
 LOOK_UPS = ["gaoya", "rensa", "fastsketchlsh", "datasketch", "neardup"]
 HELP_RUNS = 5
+USUAL = "avx2"  # what most users have
+# Methods whose whole command is measured beside the default.
+BESIDE = ["shingles", "learned"]
 
 
 class Bench:
     """One corpus, one set of sides, and everything that was measured."""
 
-    def __init__(self, made: Corpus, *, sides: list[str], repeat: int) -> None:
-        self.corpus, self.sides, self.repeat = made, sides, repeat
+    def __init__(self, made: Corpus, *, sides: list[str], levels: list[str], repeat: int) -> None:
+        self.corpus, self.sides, self.levels, self.repeat = made, sides, levels, repeat
         self.results: dict[str, Any] = {}
         self.broken: dict[str, str] = {}
 
     def signatures(self) -> str:
-        runs = self._take_turns(lambda side: self._run(side, "signatures", self.corpus.parquet))
-        return self._speed("signatures", runs)
+        def once(side: str, level: str) -> Any:
+            return self._run(side, "signatures", self.corpus.parquet, level=level)
+
+        return self._speed("signatures", self._take_turns(once))
 
     def dedup(self) -> str:
-        def once(side: str) -> Any:
+        def once(side: str, level: str) -> Any:
             if side == "neardup":
-                return self._run(side, "decide", self.corpus.jsonl, 1)
+                return self._run(side, "decide", self.corpus.jsonl, 1, level=level)
             return self._run(side, "dedup", self.corpus.jsonl, self._out(side))
 
         return self._speed("dedup", self._take_turns(once))
@@ -61,30 +71,36 @@ class Bench:
     def workers(self) -> str:
         cores = tuple(sorted(os.sched_getaffinity(0)))
         ask = ["decide", self.corpus.jsonl, len(cores)]
-        runs = [self._run("neardup", *ask, cores=cores) for _ in range(self.repeat)]
-        return self._speed("workers", runs)
+        return self._speed("workers", self._at_levels(*ask, cores=cores))
 
     def command(self) -> str:
         ask = ["dedup", self.corpus.jsonl, self._out("neardup"), 1]
-        return self._speed("command", [self._run("neardup", *ask) for _ in range(self.repeat)])
+        return self._speed("command", self._at_levels(*ask))
 
     def default(self) -> str:
-        """On one core and on all of them."""
+        """On one core at every level, then on all cores, then the methods beside it."""
         cores = tuple(sorted(os.sched_getaffinity(0)))
         ask = ["default", self.corpus.jsonl, self._out("neardup")]
-        runs = [self._run("neardup", *ask, 1) for _ in range(self.repeat)]
-        runs += [self._run("neardup", *ask, len(cores), cores=cores) for _ in range(self.repeat)]
-        return self._speed("default", runs)
+        first = self.levels[:1]
+        runs = self._at_levels(*ask, 1)
+        runs += self._at_levels(*ask, len(cores), cores=cores, levels=first)
+        runs += [run for name in BESIDE for run in self._at_levels(*ask, 1, name, levels=first)]
+        self.results["default"] = runs
+        return table.commands(ROWS["default"], runs, self.results.get("dedup", []))
 
     def lookup(self) -> str:
         """neardup tells the best match, verified; the others list what they find."""
-        sides = [side for side in self.sides if side in LOOK_UPS]
-        self.results["lookup"] = [self._run(side, "lookup", self.corpus.parquet) for side in sides]
+        turns = [turn for turn in self._turns if turn[0] in LOOK_UPS]
+        self.results["lookup"] = [
+            self._run(side, "lookup", self.corpus.parquet, level=level) for side, level in turns
+        ]
         return table.lookup(ROWS["lookup"], self.results["lookup"])
 
     def simhash(self) -> str:
-        turns = [side for _ in range(self.repeat) for side in self.sides if side in SIMHASHES]
-        runs = [self._run(side, "simhash", self.corpus.parquet) for side in turns]
+        turns = [turn for turn in self._turns if turn[0] in SIMHASHES] * self.repeat
+        runs = [
+            self._run(side, "simhash", self.corpus.parquet, level=level) for side, level in turns
+        ]
         return self._speed("simhash", runs)
 
     def levels(self) -> str:
@@ -131,15 +147,37 @@ class Bench:
         run = self._run(side, "find", self.corpus.jsonl, out, "1")
         return run if "error" in run else {**run, **quality.of_run(out, truth)}
 
-    def _take_turns(self, once: Any) -> list[Any]:
-        return [once(side) for _ in range(self.repeat) for side in self.sides]
+    @property
+    def _turns(self) -> list[tuple[str, str]]:
+        """Each side with the level it is measured at; peers choose theirs."""
+        return [
+            (side, level)
+            for side in self.sides
+            for level in (self.levels if side == "neardup" else [""])
+        ]
 
-    def _run(self, side: str, *arguments: object, cores: tuple[int, ...] = (0,)) -> Any:
+    def _take_turns(self, once: Callable[[str, str], Any]) -> list[Any]:
+        return [once(*turn) for _ in range(self.repeat) for turn in self._turns]
+
+    def _at_levels(
+        self, *ask: object, cores: tuple[int, ...] = (0,), levels: list[str] | None = None
+    ) -> list[Any]:
+        return [
+            self._run("neardup", *ask, cores=cores, level=level)
+            for _ in range(self.repeat)
+            for level in levels or self.levels
+        ]
+
+    def _run(
+        self, side: str, *arguments: object, cores: tuple[int, ...] = (0,), level: str = ""
+    ) -> Any:
         if side in self.broken:
             return {"side": side, "error": self.broken[side]}
         try:
             python = Path(sys.executable) if side == "neardup" else peers.make(side)
-            line = launch.run(python, side, [str(a) for a in arguments], cores=cores)
+            ask = [str(argument) for argument in arguments]
+            line = launch.run(python, side, ask, cores=cores, level=level)
+            line = {**line, "level": level, "cores": len(cores)}
         except peers.InstallError as error:
             self.broken[side] = str(error)
             line = {"side": side, "error": str(error)}
@@ -153,6 +191,14 @@ class Bench:
     def _speed(self, row: str, runs: list[Any]) -> str:
         self.results[row] = runs
         return table.speed(ROWS[row], runs)
+
+
+def levels_of_machine() -> list[str]:
+    """Those that this machine has: the usual one first, then the others, the best first."""
+    from neardup import _native
+
+    names = list(reversed(_native.INSTRUCTIONS))
+    return sorted(names, key=lambda name: name != USUAL)
 
 
 def machine() -> str:
@@ -170,27 +216,54 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--rows", nargs="+", choices=ROWS, default=TIMED, metavar="ROW")
     parser.add_argument("--sides", nargs="+", choices=SIDES, default=FAST, metavar="SIDE")
+    parser.add_argument(
+        "--levels",
+        nargs="+",
+        choices=levels_of_machine(),
+        default=levels_of_machine(),
+        metavar="LEVEL",
+        help="of instructions; the first is the one that peers are compared with",
+    )
     parser.add_argument("--slow", action="store_true", help="all sides, those of minutes too")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each figure (best counts)")
+    parser.add_argument(
+        "--record", metavar="MACHINE", help="put the figures into recorded.toml, as of that machine"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every run there")
     return parser.parse_args(arguments)
 
 
+def _asked_for(options: argparse.Namespace) -> list[str]:
+    rows = [] if options.rows == TIMED else ["--rows", *options.rows]
+    sides = [] if options.sides == FAST else ["--sides", *options.sides]
+    docs = [] if options.docs == corpus.FULL else ["--docs", str(options.docs)]
+    return [*docs, *rows, *sides, "--repeat", str(options.repeat)]
+
+
 def main() -> None:
-    options = parse()
+    options, load = parse(), os.getloadavg()[0]
     try:
         if options.rows == ["coming_from"]:  # needs no corpus
             made = Corpus(options.docs)
         else:
             made = corpus.make(options.docs, peers.common)
             made.warm()
-        bench = Bench(made, sides=SIDES if options.slow else options.sides, repeat=options.repeat)
-        bench.results["machine"] = machine()
+        sides = SIDES if options.slow else options.sides
+        bench = Bench(made, sides=sides, levels=options.levels, repeat=options.repeat)
+        bench.results |= {"machine": machine(), "docs": options.docs}
         print(f"## {options.docs:,} documents · {bench.results['machine']}\n")
         for row in options.rows:
             print(getattr(bench, row)(), flush=True)
     except MissingError as missing:
         sys.exit(str(missing))
+    if options.record:
+        recorder.record(
+            recorded.FILE,
+            bench.results,
+            options.record,
+            command="python -m benchmarks " + " ".join(_asked_for(options)),
+            beside=f"the load of the machine was {load:.1f} when it began",
+        )
     if options.json:
         options.json.write_text(json.dumps(bench.results, indent=1) + "\n")
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.corpus import ROOT, MissingError
+from neardup.schema import VARIABLE
 
 THREAD_SETTINGS = [
     "MKL_NUM_THREADS",
@@ -29,18 +30,27 @@ QUIET = {
 }
 
 
-def environment(threads: int) -> dict[str, str]:
-    return {**os.environ, **QUIET, **{name: str(threads) for name in THREAD_SETTINGS}}
+def environment(threads: int, level: str = "") -> dict[str, str]:
+    """``level``: of the instructions that neardup may use; none: the best of the machine."""
+    chosen = {VARIABLE: level} if level else {}
+    return {**os.environ, **QUIET, **{name: str(threads) for name in THREAD_SETTINGS}, **chosen}
 
 
-def run(python: Path, side: str, arguments: Sequence[str], *, cores: Sequence[int]) -> Any:
+def run(
+    python: Path, side: str, arguments: Sequence[str], *, cores: Sequence[int], level: str = ""
+) -> Any:
     """The JSON line `benchmarks.run_SIDE ARGUMENTS…` prints, or {"error": its last words}."""
     if not shutil.which("taskset"):
         raise MissingError("taskset, which pins a process to cores, is not here. Hint: util-linux.")
     pin = ["taskset", "-c", ",".join(map(str, cores))]
     command = [*pin, str(python), "-m", f"benchmarks.run_{side}", *arguments]
     done = subprocess.run(
-        command, cwd=ROOT, env=environment(len(cores)), capture_output=True, text=True, check=False
+        command,
+        cwd=ROOT,
+        env=environment(len(cores), level),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
         words = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]

@@ -26,6 +26,7 @@ FORMATS = {
     "median": ".2f",
     "recall": ".4f",
     "processor": ".1f",
+    "wall": ".1f",
     "system": ".1f",
 } | dict.fromkeys(("docs_s", "peak_mb", "reported", "below", "runs"), ",d")
 CASES = {
@@ -68,16 +69,20 @@ def advantage(side: Measurement, ours: Measurement) -> str:
     return f"{times:.1f}×" if times < 25 else f"{times:.0f}×"
 
 
+def _usual(one: Measurement) -> Measurement:
+    """Without the lines of ours at other levels, which have a table of their own."""
+    return {name: side for name, side in one.items() if not name.startswith("neardup_")}
+
+
 def _measured(machines: Measurement, one: Measurement, name: str) -> str:
     """The line below a table: how, when and with which instructions. Tables for readers who only
     look (README) have the instructions alone."""
     machine = machines[one["machine"]]
     if name in SHORT:
         return f"*Measured with {machine['instructions']}, on {machine['is']}.*"
+    level = "the level of its column" if name == "levels" else machine["instructions"]
     when = f"{one['date']:%Y-%m-%d}"
-    return (
-        f"*Measured {when} with {machine['instructions']} by `{one['command']}`; {one['beside']}.*"
-    )
+    return f"*Measured {when} with {level} by `{one['command']}`; {one['beside']}.*"
 
 
 def _rows(one: Measurement, columns: tuple[str, ...]) -> list[list[str]]:
@@ -94,43 +99,53 @@ def _rows(one: Measurement, columns: tuple[str, ...]) -> list[list[str]]:
 
 
 def default(recorded: Recorded) -> str:
-    head = ["JSONL → run folder", "processor s", "of it system s", "peak MB", "times the default"]
+    head = ["JSONL → run folder", "wall s", "processor s", "of it system s", "peak MB"]
     ours = recorded["default"]["neardup"]["processor"]
     rows = [
         [
             side["called"],
-            *(shown(column, side[column]) for column in ("processor", "system", "peak_mb")),
+            *(shown(column, side[column]) for column in ("wall", "processor", "system", "peak_mb")),
             "" if side["processor"] == ours else f"{side['processor'] / ours:.2f}×",
         ]
-        for side in sides(recorded["default"]).values()
+        for side in sides(_usual(recorded["default"])).values()
     ]
-    return markdown(head, rows)
+    return markdown([*head, "times the default"], rows)
 
 
 def signatures(recorded: Recorded) -> str:
     head = ["side", "best s", "median s", "MB/s", "documents/s", "our advantage"]
-    return markdown(head, _rows(recorded["signatures"], ("best", "median", "mb_s", "docs_s")))
+    return markdown(
+        head, _rows(_usual(recorded["signatures"]), ("best", "median", "mb_s", "docs_s"))
+    )
 
 
 def levels(recorded: Recorded) -> str:
-    head = ["text in memory → …, MB/s", "portable (SSE2)", "SSE4", "AVX2"]
-    rows = [
-        [work["called"], *(f"{work[level]:,}" for level in ("portable", "sse4", "avx2"))]
-        for work in sides(recorded["levels"]).values()
+    """Our own lines of every table, a column a level."""
+    names = {"neardup_portable": "portable (SSE2)", "neardup_sse4": "SSE4"}
+    names |= {"neardup": "AVX2", "neardup_avx512": "AVX-512"}
+    works = [
+        ("text → 128 MinHash values, MB/s", "signatures", "mb_s"),
+        ("text → SimHash, MB/s", "simhash", "mb_s"),
+        ("JSONL → decisions with `shingles`, s", "dedup", "best"),
+        ("the whole default command, processor s", "default", "processor"),
     ]
-    return markdown(head, rows)
+    rows = [
+        [work, *(shown(column, recorded[one][name][column]) for name in names)]
+        for work, one, column in works
+    ]
+    return markdown(["100,000 documents, one core", *names.values()], rows)
 
 
 def simhash(recorded: Recorded) -> str:
     work = "text in memory → 64-bit SimHash of words and the keys of an index, one core"
     head = [work, "best s", "median s", "MB/s", "documents/s", "our advantage"]
-    return markdown(head, _rows(recorded["simhash"], ("best", "median", "mb_s", "docs_s")))
+    return markdown(head, _rows(_usual(recorded["simhash"]), ("best", "median", "mb_s", "docs_s")))
 
 
 def dedup(recorded: Recorded) -> str:
     one = recorded["dedup"]
     head = ["side", "best s", "median s", "MB/s", "documents/s", "peak MB", "our advantage"]
-    *rows, both = _rows(one, ("best", "median", "mb_s", "docs_s", "peak_mb"))
+    *rows, both = _rows(_usual(one), ("best", "median", "mb_s", "docs_s", "peak_mb"))
     faster = advantage(one["neardup"], one["two_cores"])
     return markdown(head, [*rows, [*both[:-1], f"{faster} one core"]])
 
@@ -149,7 +164,9 @@ def lookup(recorded: Recorded) -> str:
     rows = [
         [said if first else "", side["called"], *_times(side[case]), f"{side[case]['hits']:.2f}"]
         for case, said in CASES.items()
-        for first, side in zip((True, False), sides(recorded["lookup"]).values(), strict=True)
+        for first, side in zip(
+            (True, False), sides(_usual(recorded["lookup"])).values(), strict=True
+        )
     ]
     rule = ["---", "---", "--:", "--:", "--:"]
     return "\n".join(_line(cells) for cells in [head, rule, *rows])
@@ -195,7 +212,7 @@ def peers(recorded: Recorded) -> str:
 
 def avx2(recorded: Recorded) -> str:
     """docs/how-good.md: the default command, and the times of peers as multiples of ours."""
-    whole = sides(recorded["default"])
+    whole = sides(_usual(recorded["default"]))
     ratios = tomllib.loads(FILE.with_name("peer_ratios.toml").read_text("utf-8"))["avx2"]
     rows = [
         [
@@ -226,13 +243,14 @@ def measured(recorded: Recorded) -> str:
     whole = sides(recorded["default"])
     rows = [
         [
-            "100,000 documents (628 MB), the whole default command, one core, AVX2",
-            f"{whole['neardup']['processor']:.1f} s of processor time",
+            "100,000 documents (628 MB), the whole default command, one core",
+            f"{whole['neardup']['processor']:.1f} s of processor time "
+            f"({whole['two_cores']['wall']:.1f} s of wall time on two cores)",
             f"`--method shingles` {whole['shingles']['processor']:.1f} s, "
             f"gaoya (unverified) {whole['gaoya']['processor']:.1f} s",
         ],
         [
-            "text → 128 MinHash values, one core, AVX-512",
+            "text → 128 MinHash values, one core",
             _speed(ours["signatures"]),
             f"daft {_speed(hashes['daft'])}, gaoya {_speed(hashes['gaoya'])}",
         ],
@@ -304,7 +322,7 @@ def _share(side: Measurement) -> str:
 TABLES: dict[str, tuple[Callable[[Recorded], str], tuple[str, ...]]] = {
     "default": (default, ("default",)),
     "signatures": (signatures, ("signatures",)),
-    "levels": (levels, ("levels",)),
+    "levels": (levels, ("signatures", "simhash", "dedup", "default")),
     "dedup": (dedup, ("dedup",)),
     "found": (found, ("found",)),
     "simhash": (simhash, ("simhash",)),

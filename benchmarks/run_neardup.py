@@ -5,7 +5,7 @@ usage: run_neardup signatures FILE.parquet
        run_neardup decide FILE.jsonl WORKERS
        run_neardup simhash|lookup|group|levels FILE.parquet
        run_neardup dedup|find FILE.jsonl OUT WORKERS [METHOD]
-       run_neardup default FILE.jsonl OUT WORKERS
+       run_neardup default FILE.jsonl OUT WORKERS [METHOD]
        run_neardup help
 """
 
@@ -41,8 +41,9 @@ def signatures(texts: pa.LargeStringArray) -> np.ndarray:
     return Shingles().signatures(texts)
 
 
-def command(*arguments: str) -> tuple[float, float]:
-    """Wall seconds and peak MB of one `neardup …` process."""
+def command(*arguments: str) -> dict[str, float]:
+    """Seconds of the clock, of the processor and of the system among these, and the peak memory, of
+    one `neardup …` process."""
     if not COMMAND.exists():
         sys.exit(f"neardup is not installed beside {Path(sys.executable).name}; run `make dev`")
     with tempfile.TemporaryFile() as log:
@@ -55,7 +56,12 @@ def command(*arguments: str) -> tuple[float, float]:
             words = log.read().decode(errors="replace").split("\n")
             said = next((line for line in reversed(words) if line.strip()), "nothing")
             sys.exit(f"neardup {arguments[0]} ended with exit code {code} and said: {said}")
-    return wall, usage.ru_maxrss / 1024
+    return {
+        "wall": wall,
+        "processor": usage.ru_utime + usage.ru_stime,
+        "system": usage.ru_stime,
+        "peak_mb": usage.ru_maxrss / 1024,
+    }
 
 
 def time_signatures(parquet: str) -> None:
@@ -193,27 +199,20 @@ def time_lookup(parquet: str) -> None:
     Runner("neardup", "neardup", index=index).lookup(parquet)
 
 
-def time_run(name: str, jsonl: str, out: str, workers: str, method: str = "shingles") -> None:
+def time_run(name: str, jsonl: str, out: str, workers: str, method: str = "") -> None:
     shutil.rmtree(out, ignore_errors=True)
-    # Peers do not say what kind a duplicate is.
-    plain = () if name == "default" else ("--method", method, "--kinds", "none")
+    chosen = ["--method", method] if method else []
+    if name != "default":  # peers do not say what kind a duplicate is
+        chosen = ["--method", method or "shingles", "--kinds", "none"]
     run = "find" if name == "find" else "dedup"
-    wall, peak = command(run, jsonl, "-o", out, "--workers", workers, *plain)
+    cost = command(run, jsonl, "-o", out, "--workers", workers, *chosen)
     docs, duplicates = count_decisions(out) if run == "dedup" else (count_lines(jsonl), None)
-    report(
-        name,
-        wall=wall,
-        docs=docs,
-        mb=side.file_mb(jsonl),
-        peak_mb=peak,
-        duplicates=duplicates,
-        workers=int(workers),
-    )
+    figures = {"duplicates": duplicates, "workers": int(workers), "method": method}
+    report(name, docs=docs, mb=side.file_mb(jsonl), **cost, **figures)
 
 
 def time_help() -> None:
-    wall, peak = command("--help")
-    report("help", wall=wall, docs=0, mb=0, peak_mb=peak)
+    report("help", docs=0, mb=0, **command("--help"))
 
 
 def count_decisions(out: str) -> tuple[int, int]:

@@ -258,7 +258,7 @@ def test_planting_is_told_what_was_asked(
         return Found()
 
     module = SimpleNamespace(evaluate=planted)
-    monkeypatch.setitem(sys.modules, "neardup.evaluation.planted_measures", module)
+    monkeypatch.setitem(sys.modules, "neardup.evaluation.planted_experiment", module)
     done = evaluated(
         docs, "--plant", "--method", "qgrams q=5", "--edit", "ocr=0.1", "--sample", 7, "--limit", 9,
         "--thresholds", ".5,.6", "-o", tmp_path / "out",

@@ -104,7 +104,10 @@ def default(recorded: Recorded) -> str:
     rows = [
         [
             side["called"],
-            *(shown(column, side[column]) for column in ("wall", "processor", "system", "peak_mb")),
+            *(
+                shown(column, side[column]) if column in side else "–"
+                for column in ("wall", "processor", "system", "peak_mb")
+            ),
             "" if side["processor"] == ours else f"{side['processor'] / ours:.2f}×",
         ]
         for side in sides(_usual(recorded["default"])).values()

@@ -135,7 +135,9 @@ def _speed_and_peak(lines: list[Line]) -> dict[str, Any]:
 
 def _cost(lines: list[Line]) -> dict[str, Any]:
     best = min(lines, key=lambda line: line["processor"])
-    cost = {"processor": round(best["processor"], 1), "system": round(best.get("system", 0), 1)}
+    cost = {"processor": round(best["processor"], 1)}
+    if "system" in best:  # peers do not tell
+        cost["system"] = round(best["system"], 1)
     wall = round(min(line["wall"] for line in lines), 1)
     return {**cost, "wall": wall, "peak_mb": round(best["peak_mb"])}
 

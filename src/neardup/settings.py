@@ -127,7 +127,7 @@ def plain_problems(settings: Settings, *first: Callable[[], object]) -> list[Nea
     """Everything wrong with the settings that are plain numbers, sizes and choices."""
     checks: tuple[Callable[[], object], ...] = (
         *first,
-        lambda: parse_size(settings.memory or USUAL_MEMORY),
+        lambda: parse_size(USUAL_MEMORY if settings.memory is None else settings.memory),
         lambda: check_positive("workers", settings.workers),
         lambda: check_positive("limit", settings.limit),
         lambda: check_positive("max_pairs", settings.max_pairs),
@@ -181,7 +181,7 @@ def check_least_memory(size: str | int | None) -> None:
     """Refuses a limit that no process can keep, before work starts. What is no size is refused
     with all other problems."""
     try:
-        given = parse_size(size or USUAL_MEMORY)
+        given = parse_size(USUAL_MEMORY if size is None else size)
     except SettingsError:
         return
     if given < LEAST_MEMORY:

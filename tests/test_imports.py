@@ -125,7 +125,7 @@ def test_nothing_imports_the_command_line_or_the_service() -> None:
 
 
 def test_methods_do_not_know_each_other() -> None:
-    """One method, one file; what they share is in base.py, minhash.py, overlap.py …"""
+    """One method, one file; what they share is in base.py, minhash.py, set_measures.py …"""
     from neardup.methods import registry
 
     files = {target.partition(":")[0] for target in registry.METHODS.values()}

@@ -6,11 +6,11 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from neardup.matching import key_store
-from neardup.matching.candidates import Groups, distinct, distinct_parts, joined, share_keys
+from neardup.matching.candidates import Groups, distinct, distinct_parts, share_keys
 from neardup.matching.key_store import KeyStore
 from neardup.schema import Ragged, offsets_of
 
@@ -33,6 +33,7 @@ def test_a_file_gives_the_groups_of_memory(
     )
     probes = np.array([min(looks, len(some)) for some, looks, _ in documents], np.int32)
     order = np.flatnonzero([leads for _, _, leads in documents])[::-1].copy()
+    assume(len(order) or not documents)  # the first of equal documents leads them
     codes = order % 2 if grouped else None
     expected = share_keys(keys, probes, codes, order=order)
     with pytest.MonkeyPatch.context() as patch, closing(KeyStore(limit=10**6)) as store:
@@ -49,7 +50,7 @@ def test_a_file_gives_the_groups_of_memory(
     assert taken.values.tolist() == keys.values.tolist()
     assert looking.tolist() == probes.tolist()
     for found, wanted in (
-        (joined(parts), expected),
+        (Groups.concat(parts), expected),
         (distinct_parts(iter(parts)), distinct(expected)),
     ):
         assert found.members.values.tolist() == wanted.members.values.tolist()

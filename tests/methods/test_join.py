@@ -16,7 +16,7 @@ from neardup.errors import SettingsError
 from neardup.features.qgrams import qgrams
 from neardup.matching import rare
 from neardup.methods.join import Join
-from neardup.methods.overlap import MEASURES, pair_scorer, prefix_sizes, set_scores
+from neardup.methods.set_measures import MEASURES, pair_scorer, prefix_sizes, set_scores
 from neardup.schema import Ragged, offsets_of
 from neardup.testing import batch
 from neardup.text.text_options import Text

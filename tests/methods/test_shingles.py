@@ -18,7 +18,7 @@ from neardup.errors import SettingsError
 from neardup.methods import minhash
 from neardup.methods.base import Prepared
 from neardup.methods.minhash import multipliers
-from neardup.methods.overlap import prefix_sizes
+from neardup.methods.set_measures import prefix_sizes
 from neardup.methods.shingles import Shingles
 from neardup.schema import Ragged
 from neardup.text.words import buffers, words

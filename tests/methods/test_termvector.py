@@ -22,7 +22,7 @@ from neardup.engines.index.index import Index
 from neardup.errors import ColumnError, SettingsError
 from neardup.features.terms import Vector, pack, unpack
 from neardup.methods.meeting import Rarity
-from neardup.methods.overlap import NO_COUNTS
+from neardup.methods.set_measures import NO_COUNTS
 from neardup.methods.termvector import DAY_ZERO, TermVector, vector_of
 from neardup.schema import Ragged
 from neardup.testing import batch

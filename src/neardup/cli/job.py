@@ -151,12 +151,11 @@ class Job:
             progress.finish()
         result.info |= {"one_file": True} if self.one_file else {}
         result.info |= {"export": list(self.export)} if self.export else {}
-        return self._annotated(result) if self.annotate else result
+        if self.annotate:
+            from neardup.runs.annotation import annotating
 
-    def _annotated(self, result: Result) -> Result:
-        from neardup.runs.annotation import annotating
-
-        return annotating(result)
+            return annotating(result)
+        return result
 
     def report(
         self, result: Result, out: Path | None, began: float, file: Path | None = None

@@ -35,20 +35,23 @@ def digests_of(ids: pa.Array) -> Digests:
     return np.asarray(_native.bytes_digests(rows.values, rows.offsets, 0))
 
 
+@dataclass(eq=False)
 class Ledger:
     """The ids of documents in the order of reading, one file after the other. ``unnamed`` has the
     rows, by file, of documents without an id whose name is the id of another document."""
 
-    def __init__(self) -> None:
-        self._all = _native.IdSet()
-        self._file: str | None = None
-        self._begin = self._count = 0
-        self._again = _native.IdSet()  # ids of this file that an earlier file has too
-        self._places: list[Numbers] = []
-        self._batches: list[tuple[int, str, Numbers]] = []  # the first number, the file, the rows
-        self._owners: dict[int, int] = {}  # the document with the id that another was named by
-        self.unnamed: dict[str, set[int]] = {}
-        self.clashed = False
+    unnamed: dict[str, set[int]] = field(default_factory=dict)
+    clashed: bool = False
+    _all: _native.IdSet = field(default_factory=_native.IdSet)
+    _again: _native.IdSet = field(default_factory=_native.IdSet)  # also in an earlier file
+    _file: str | None = None
+    _begin: int = 0
+    _count: int = 0
+    _places: list[Numbers] = field(default_factory=list)
+    # The first number, the file, the rows.
+    _batches: list[tuple[int, str, Numbers]] = field(default_factory=list)
+    # The document with the id that another was named by.
+    _owners: dict[int, int] = field(default_factory=dict)
 
     def add(self, records: pa.RecordBatch, file: str) -> Numbers:
         """For each document, −1 or the number of the document of the same file that has the id

@@ -218,19 +218,15 @@ def apart(key: str, source: Source, reading: Reading) -> list[tuple[str, Source]
     return [*own, *((key_of(feed), source_of((feed, None), reading)) for feed in feeds)]
 
 
-def _there(path: Path) -> bool:
-    try:
-        os.stat(path)
-    except PermissionError:  # in a locked folder: it may exist, and opening it reports the error
-        return True
-    except (OSError, ValueError):
-        return False
-    return True
-
-
 def _expanded(path: Path) -> Iterator[Found]:
     name = str(path)
-    if name == "-" or _there(path):
+    try:
+        there = name == "-" or bool(os.stat(path))
+    except PermissionError:  # in a locked folder: it may exist, and opening it reports the error
+        there = True
+    except (OSError, ValueError):
+        there = False
+    if there:
         yield path, None
         return
     if not any(sign in name for sign in "*?["):

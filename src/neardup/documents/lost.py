@@ -10,6 +10,7 @@ import glob
 import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import field
 from pathlib import Path
 from typing import IO, Any, cast
 from zlib import crc32
@@ -54,6 +55,7 @@ class LostSource(Source):
         return None, 1
 
 
+@dataclass(eq=False)
 class Watch:
     """Remembers the state of a file when it was read, and reports if it has changed.
 
@@ -61,14 +63,14 @@ class Watch:
     folder of an earlier run), there is nothing to compare with.
     """
 
-    def __init__(self) -> None:
-        self._seen: tuple[int, ...] | None = None
-        self._blocks: dict[tuple[int, int], int] = {}
-        self._rows = np.zeros(0, np.uint32)  # digests of the texts of a table; 0: not read yet
-        self._lost: set[int] | None = None
-        self.columns: Columns | None = None  # those that the run compares
-        self.damage: list[str] = []  # what could not be written, although its rows are kept
-        self._damaged = 0, "", 0  # rows and columns of the last sentence of it
+    columns: Columns | None = None  # those that the run compares
+    damage: list[str] = field(default_factory=list)  # what cannot be written of kept rows
+    _seen: tuple[int, ...] | None = None
+    _blocks: dict[tuple[int, int], int] = field(default_factory=dict)
+    # Digests of the texts of a table; 0: not read yet.
+    _rows: Array = field(default_factory=lambda: np.zeros(0, np.uint32))
+    _lost: set[int] | None = None
+    _damaged: tuple[int, str, int] = 0, "", 0  # rows and columns of the last sentence of damage
 
     def begin(self, path: Place, columns: Columns) -> None:
         self.columns, self.damage = columns, []

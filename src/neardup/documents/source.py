@@ -19,6 +19,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
+from neardup.classes import dataclass
 from neardup.documents.columns import Chunk, Columns, DocumentBatch, Mask
 from neardup.documents.file_formats import SUFFIXES
 from neardup.documents.open_files import OpenFiles
@@ -183,15 +184,15 @@ class Source:
         return [self]
 
 
+@dataclass
 class LineWriter:
     """Joins the lines of several files. A missing last newline is added only if a line follows, and
     a byte order mark is allowed only at the very start."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-        self.started = False
-        self._open_line = False
-        self.new_file = True  # the next bytes are the first of another file
+    stream: IO[bytes]
+    started: bool = False
+    new_file: bool = True  # the next bytes are the first of another file
+    _open_line: bool = False
 
     def write(self, data: bytes) -> None:
         if not data:
@@ -199,8 +200,8 @@ class LineWriter:
         if self.started and self.new_file:
             data = data.removeprefix(b"\xef\xbb\xbf")
         if self._open_line:
-            self._stream.write(b"\n")
-        self._stream.write(data)
+            self.stream.write(b"\n")
+        self.stream.write(data)
         self._open_line = not data.endswith(b"\n")
         self.started, self.new_file = True, False
 

@@ -9,8 +9,9 @@ Each way to meet takes :class:`Leaders` and returns :class:`Candidates`.
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field
 
@@ -51,6 +52,8 @@ class Groups:
 
     @classmethod
     def concat(cls, parts: list[Groups]) -> Groups:
+        if len(parts) == 1:
+            return parts[0]
         members = Ragged.concat([part.members for part in parts], np.int64)
         probes = [part.probes for part in parts]
         return cls(members, np.concatenate([np.empty(0, np.uint8), *probes]))
@@ -72,15 +75,13 @@ def share_keys(
         spread[rows] = (within.astype(np.uint64) + np.uint64(1)) * SPREAD
         values = values ^ np.repeat(spread, keys.lengths)
 
-    def part(share: int) -> Groups:
-        found = _native.shared_groups(values, keys.offsets, probes, rows, share, workers)
-        members, looks, offsets = found
-        return Groups(Ragged(members, offsets), looks)
-
+    grouped = functools.partial(_native.shared_groups, values, keys.offsets, probes, rows)
     if workers == 1:
-        return part(0)
-    with ThreadPoolExecutor(workers) as pool:
-        return Groups.concat(list(pool.map(part, range(workers))))
+        parts = [grouped(0, 1)]
+    else:
+        with ThreadPoolExecutor(workers) as pool:
+            parts = [*pool.map(grouped, range(workers), itertools.repeat(workers))]
+    return Groups.concat([Groups(Ragged(members, ends), looks) for members, looks, ends in parts])
 
 
 def distinct(groups: Groups) -> Groups:
@@ -88,11 +89,6 @@ def distinct(groups: Groups) -> Groups:
     members = groups.members
     first = _native.distinct_groups(members.values, groups.probes, members.offsets)
     return groups.where(first.view(np.bool_))
-
-
-def joined(parts: Iterable[Groups]) -> Groups:
-    several = [*parts]
-    return several[0] if len(several) == 1 else Groups.concat(several)
 
 
 def distinct_parts(parts: Iterator[Groups]) -> Groups:

@@ -134,7 +134,8 @@ class Scorer:
         return bool(self.method.score(*one_with_each([row], evidence)).passed[0])
 
     def own_threshold(self, form: int) -> float | None:
-        """That of one document; None where it is in no listed pair."""
+        """The threshold of one document, by the digest of its normal form; None where it is in no
+        listed pair."""
         if self.exceptions is None:
             return None
         listed = np.array([form], np.uint64)

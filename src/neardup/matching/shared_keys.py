@@ -25,7 +25,6 @@ from neardup.matching.candidates import (
     Verify,
     distinct,
     distinct_parts,
-    joined,
 )
 from neardup.matching.evidence import EvidenceStore, Pairs
 from neardup.matching.postings import Signed
@@ -62,7 +61,7 @@ def key_candidates(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candida
 def _several(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candidates:
     if leaders.keys is not None:
         return _several_in_file(way, leaders, verify)
-    small, large = small_and_large(joined(leaders.sharing()))
+    small, large = small_and_large(Groups.concat([*leaders.sharing()]))
     most, places = leaders.most_compared, len(leaders.order)
     *counted, capped = sharing_pairs(small, places, way.least, most, leaders.workers)
     return _with_large([counted], len(counted[0]), capped, large, way, leaders, verify)
@@ -132,7 +131,7 @@ def _several_in_file(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candi
             pairs.append(Ragged(np.concatenate([a, b, shared]), np.array([0, 3 * len(a)])))
             capped.append(over)
         every = (_columns(pairs, part) for part in range(len(pairs)))
-        groups = distinct(joined(large))
+        groups = distinct(Groups.concat(large))
         over = np.concatenate(capped)
         return _with_large(every, pairs.total // 3, over, groups, way, leaders, verify)
 

@@ -28,8 +28,8 @@ import numpy as np
 from neardup import _native
 from neardup.errors import SettingsError
 from neardup.matching.postings import Passing, Signed
-from neardup.methods.overlap import passing_scores
 from neardup.methods.parameters import threshold_fraction
+from neardup.methods.set_measures import passing_scores
 from neardup.schema import Array, Ragged
 
 HOURS = 25  # the current hour and 24 before it

@@ -5,7 +5,7 @@
 tools use, and ``parameters.py`` its checks. The remaining files are shared:
 
 - by all methods: ``preparation`` (words, digests), ``thresholds`` (exact fractions, sweeps)
-- by methods on sets: ``overlap`` (measures, prefixes), ``minhash`` (values, bands, sketches)
+- by methods on sets: ``set_measures`` (and prefixes), ``minhash`` (values, bands, sketches)
 - by methods on idf: ``idf_terms`` (table, terms, lexicon)
 - by methods on weights: ``weighted_sets`` (measures on weighted sets, rarity, templates)
 - ``profiles`` belongs to ``learned``, ``bit_tables`` to ``simhash``

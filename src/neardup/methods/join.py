@@ -23,7 +23,9 @@ from neardup.features import chunks
 from neardup.features.qgrams import check_characters_only, qgram_sets
 from neardup.methods.base import Method, PairScorer, Prepared, Scores
 from neardup.methods.meeting import Meeting, Rarity, by_rare_prefix
-from neardup.methods.overlap import (
+from neardup.methods.parameters import require, require_one_of, threshold_fraction
+from neardup.methods.preparation import prepared, read_words
+from neardup.methods.set_measures import (
     MEASURES,
     own_set_keys,
     pair_scorer,
@@ -31,8 +33,6 @@ from neardup.methods.overlap import (
     set_scores,
     whole_set_score,
 )
-from neardup.methods.parameters import require, require_one_of, threshold_fraction
-from neardup.methods.preparation import prepared, read_words
 from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text
 from neardup.text.words import word_map

@@ -34,13 +34,13 @@ from neardup import _native
 from neardup.errors import SettingsError
 from neardup.methods.base import UNRELIABLE, Prepared, Scores, agreeing
 from neardup.methods.meeting import Rarity
-from neardup.methods.overlap import (
+from neardup.methods.preparation import Reading, prepared, read_words
+from neardup.methods.set_measures import (
     NO_COUNTS,
     rare_set_keys,
     set_scores,
     whole_set_score,
 )
-from neardup.methods.preparation import Reading, prepared, read_words
 from neardup.schema import Array, Ragged
 
 if TYPE_CHECKING:

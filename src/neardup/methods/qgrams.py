@@ -39,9 +39,9 @@ from neardup.methods.meeting import (
     SharedPaths,
     SharedWindow,
 )
-from neardup.methods.overlap import own_set_keys, rare_set_keys, set_scores, whole_set_score
 from neardup.methods.parameters import require, require_one_of, threshold_fraction
 from neardup.methods.preparation import no_keys, prepared, read_words
+from neardup.methods.set_measures import own_set_keys, rare_set_keys, set_scores, whole_set_score
 from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text
 

@@ -31,7 +31,6 @@ from neardup.artefacts.frequencies import MOST_COUNT, Frequencies, FrequencyNeed
 from neardup.methods import weighted_sets
 from neardup.methods.base import Method, Prepared, RareEntries, Scores, agreeing
 from neardup.methods.meeting import Meeting, Rarity, by_rare_prefix
-from neardup.methods.overlap import NO_COUNTS
 from neardup.methods.parameters import (
     boilerplate_texts,
     require,
@@ -39,6 +38,7 @@ from neardup.methods.parameters import (
     threshold_fraction,
 )
 from neardup.methods.preparation import least_features, no_keys, prepared, read_words
+from neardup.methods.set_measures import NO_COUNTS
 from neardup.methods.weighted_sets import (
     COMMON,
     LEAST,

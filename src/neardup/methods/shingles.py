@@ -37,13 +37,6 @@ from neardup.features.chunks import shingle_sets, united
 from neardup.methods import minhash, weighted_sets
 from neardup.methods.base import Method, PairScorer, Prepared, PreparedText, Scores, TextReader
 from neardup.methods.meeting import Meeting, Rarity, by_keys, by_rare_prefix
-from neardup.methods.overlap import (
-    NO_COUNTS,
-    pair_scorer,
-    rare_set_keys,
-    set_scores,
-    whole_set_score,
-)
 from neardup.methods.parameters import (
     boilerplate_texts,
     require,
@@ -52,6 +45,13 @@ from neardup.methods.parameters import (
     weighted_fields,
 )
 from neardup.methods.preparation import field_texts, least_features, prepared, read_words
+from neardup.methods.set_measures import (
+    NO_COUNTS,
+    pair_scorer,
+    rare_set_keys,
+    set_scores,
+    whole_set_score,
+)
 from neardup.schema import Array, Ragged, offsets_of
 from neardup.text.text_options import Text
 from neardup.text.words import word_map

@@ -31,15 +31,15 @@ from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
 from neardup.errors import SettingsError
 from neardup.methods.base import Method, PairScorer, Prepared, Scores
 from neardup.methods.meeting import Meeting, Rarity, by_rare_prefix
-from neardup.methods.overlap import (
+from neardup.methods.parameters import require, threshold_fraction
+from neardup.methods.preparation import prepared, read_words
+from neardup.methods.set_measures import (
     own_set_keys,
     pair_scorer,
     rare_set_keys,
     set_scores,
     whole_set_score,
 )
-from neardup.methods.parameters import require, threshold_fraction
-from neardup.methods.preparation import prepared, read_words
 from neardup.schema import Array, Ragged
 from neardup.text.text_options import STOP_WORDS, Text, language
 from neardup.text.words import buffers, words

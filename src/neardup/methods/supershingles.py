@@ -25,9 +25,9 @@ from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
 from neardup.methods import minhash
 from neardup.methods.base import Method, Prepared, Scores
-from neardup.methods.overlap import prefix_sizes
 from neardup.methods.parameters import MOST_DECIMALS, require, require_one_of, threshold_fraction
 from neardup.methods.preparation import prepared, read_words
+from neardup.methods.set_measures import prefix_sizes
 from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text
 

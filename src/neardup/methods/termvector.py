@@ -39,9 +39,9 @@ from neardup.methods.idf_terms import (
     table_of,
 )
 from neardup.methods.meeting import Meeting, Rarity, by_rare_prefix
-from neardup.methods.overlap import NO_COUNTS, prefix_sizes
 from neardup.methods.parameters import require, require_one_of, threshold_fraction
 from neardup.methods.preparation import SHORT_ENTRIES, prepared
+from neardup.methods.set_measures import NO_COUNTS, prefix_sizes
 from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text
 

@@ -26,15 +26,15 @@ from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
 from neardup.methods.base import Method, Prepared, Scores, agreeing
 from neardup.methods.idf_terms import equal_evidence
 from neardup.methods.meeting import Meeting, RarePrefix, Rarity
-from neardup.methods.overlap import (
+from neardup.methods.parameters import require, require_one_of, threshold_fraction
+from neardup.methods.preparation import SHORT_ENTRIES, prepared, read_words
+from neardup.methods.set_measures import (
     keys_counted,
     measured,
     own_set_keys,
     rare_set_keys,
     shared_needed,
 )
-from neardup.methods.parameters import require, require_one_of, threshold_fraction
-from neardup.methods.preparation import SHORT_ENTRIES, prepared, read_words
 from neardup.schema import Array, Ragged, offsets_of
 from neardup.text.text_options import Text
 

@@ -30,8 +30,8 @@ from neardup.errors import SettingsError
 from neardup.features.vectors import Products, euclidean_score
 from neardup.methods.base import Prepared, Scores, agreeing
 from neardup.methods.meeting import Rarity
-from neardup.methods.overlap import NO_COUNTS
 from neardup.methods.preparation import prepared, read_words
+from neardup.methods.set_measures import NO_COUNTS
 from neardup.schema import Array, Ragged
 
 if TYPE_CHECKING:

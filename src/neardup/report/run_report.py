@@ -90,10 +90,15 @@ def top(run: Run, title: str) -> Html:
 
 def _meaning(run: Run) -> str:
     settings, counts = run.settings, run.counts
+    written = "Nothing was removed: the duplicates below are only listed."
+    if (names := run.info.get("kept_files")) and "annotated" not in run.info:
+        folders = Counter(name.partition("/")[0] for name in names if "/" in name)
+        counted = [f"{name}/ ({many(count, 'file')})" for name, count in folders.items()]
+        files = ", ".join([name for name in names if "/" not in name] + counted)
+        written = f"The kept documents are in {files}; the input was not changed."
     text = [
         f"The method {settings['method']} compared every document with all that could be similar. "
-        "A document is a duplicate only if it matches a document that is kept. "
-        + _what_was_written(run)
+        f"A document is a duplicate only if it matches a document that is kept. {written}"
     ]
     if run.info.get("kept_fault"):
         text.append(f"{WARNING}{run.info['kept_fault']}")
@@ -111,17 +116,6 @@ def _meaning(run: Run) -> str:
             "decisions do not depend on that."
         )
     return "\n\n".join(text)
-
-
-def _what_was_written(run: Run) -> str:
-    """Files by their names; those of a folder are counted."""
-    names = run.info.get("kept_files")
-    if not names or "annotated" in run.info:
-        return "Nothing was removed: the duplicates below are only listed."
-    folders = Counter(name.partition("/")[0] for name in names if "/" in name)
-    counted = [f"{name}/ ({many(count, 'file')})" for name, count in folders.items()]
-    files = ", ".join([name for name in names if "/" not in name] + counted)
-    return f"The kept documents are in {files}; the input was not changed."
 
 
 def accounts(run: Run) -> Html:

@@ -123,7 +123,18 @@ def _stretches(
 ) -> Iterator[tuple[list[list[Piece]], Passage | None]]:
     """For each passage that is shared in order, and for the end: what is unlike before it, as the
     pieces of either side in the order of that side."""
-    sides = [_side(passages, 0), _side(passages, 1)]
+    moves = [*accumulate(passage.how == MOVED for passage in passages)]
+    sides = [
+        sorted(
+            (
+                Piece(passage.how, (passage.a, passage.b)[i], move if passage.how == MOVED else 0)
+                for passage, move in zip(passages, moves, strict=True)
+                if passage.how != SHARED and passage.words[i]
+            ),
+            key=lambda piece: piece.span,
+        )
+        for i in (0, 1)
+    ]
     at = [0, 0]
     anchors = [passage for passage in passages if passage.how == SHARED]
     for anchor in [*anchors, None]:
@@ -136,16 +147,6 @@ def _stretches(
                 at[i] += 1
             before.append(side[begin : at[i]])
         yield before, anchor
-
-
-def _side(passages: Sequence[Passage], side: int) -> list[Piece]:
-    moves = accumulate(passage.how == MOVED for passage in passages)
-    found = [
-        Piece(passage.how, (passage.a, passage.b)[side], move if passage.how == MOVED else 0)
-        for passage, move in zip(passages, moves, strict=True)
-        if passage.how != SHARED and passage.words[side]
-    ]
-    return sorted(found, key=lambda piece: piece.span)
 
 
 @dataclass

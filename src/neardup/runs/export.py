@@ -74,7 +74,7 @@ def _spare_files(result: Result, path: Path) -> None:
     from neardup.runs.run_folder import spare_inputs
     from neardup.runs.run_info import RUN
 
-    documents = result.collection_if_there()
+    documents = result.collection_if_there
     sources = documents.sources if documents else []
     spare_inputs(path, [getattr(source, "path", None) for source in sources])
     if (path.parent / RUN).exists():
@@ -139,7 +139,7 @@ def _of_kept(decisions: pa.Table, known: Mapping[str, Any]) -> dict[str, pa.Arra
 
 
 def _has_mail(result: Result) -> bool:
-    documents = result.collection_if_there()
+    documents = result.collection_if_there
     return any(source.has_families for source in (documents.sources if documents else ()))
 
 
@@ -154,7 +154,7 @@ def _plain(column: Any) -> Any:
 
 def _paths(result: Result) -> list[str]:
     """The file of each document: the text file itself, or the file that holds it as a row."""
-    documents = result.collection_if_there()
+    documents = result.collection_if_there
     sources = documents.sources if documents else []
     single = {source.file for source in sources if source.has_paths}
     paths: list[str] = result.decisions["file"].to_pylist()

@@ -61,7 +61,7 @@ def _references(
 ) -> list[Reference]:
     """The reference of each document: that of the library, or one made of what the document
     states."""
-    collection = result.collection_if_there()
+    collection = result.collection_if_there
     sources: dict[str, Any] = {s.file: s for s in collection.sources} if collection else {}
     found = []
     for i, row in enumerate(documents):

@@ -57,7 +57,7 @@ def rejections(result: Result) -> list[dict[str, Any]]:
     rejected = pc.equal(table["decision"].combine_chunks().cast(pa.string()), schema.REJECTED)
     sizes = {row["values"]: row["counts"] for row in pc.value_counts(files).to_pylist()}
     reasons = table["reason"].combine_chunks().filter(rejected)
-    settings, collection = result.info["settings"], result.collection_if_there()
+    settings, collection = result.info["settings"], result.collection_if_there
     reading = Reading(settings["text"], settings["id"], collection.sources if collection else ())
     return [asdict(each) for each in mostly(files.filter(rejected), reasons, sizes, reading)]
 

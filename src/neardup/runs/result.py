@@ -122,6 +122,7 @@ class Result:
             )
         return self._collection()
 
+    @functools.cached_property
     def collection_if_there(self) -> Collection | None:
         """The documents, or None if they cannot be read any more."""
         try:
@@ -129,14 +130,10 @@ class Result:
         except (NeardupError, OSError):
             return None
 
-    @functools.cached_property
-    def _documents(self) -> Collection | None:
-        return self.collection_if_there()
-
     def path_of(self, row: Mapping[str, Any]) -> str | None:
         """The file of a row of the decisions, if a file is a document. None if the document cannot
         be located, for example in a folder whose files have changed."""
-        documents = self._documents
+        documents = self.collection_if_there
         try:
             path = documents.path_of(row["file"], row["row"]) if documents else None
             name = documents.name_of(row["file"], row["row"]) if documents and path else ""

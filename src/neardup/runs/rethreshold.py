@@ -179,7 +179,7 @@ def _rows(pairs: Pairs, a: Array, b: Array) -> Array:
 
 def _read_again(result: Result, a: Array, b: Array) -> Kinds:
     """Kinds from the texts; none if the documents cannot be read any more."""
-    collection = result.collection_if_there()
+    collection = result.collection_if_there
     return kinds_by_place(result, collection, a, b) if collection else Kinds.none(len(a))
 
 

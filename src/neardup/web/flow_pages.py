@@ -26,8 +26,8 @@ from fastapi.responses import StreamingResponse
 
 from neardup.engines.index.entries import moment
 from neardup.engines.index.index import Index
-from neardup.engines.index.slots import UNITS, Window
 from neardup.engines.index.store import PAGE, Row, Store, open_store
+from neardup.engines.index.time_window import UNITS, Window
 from neardup.errors import NeardupError
 from neardup.report.html_page import arrivals
 from neardup.report.html_page import bar as share_bar

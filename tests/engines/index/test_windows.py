@@ -10,7 +10,7 @@ import pytest
 
 import neardup as nd
 from neardup.engines.index import index_memory
-from neardup.engines.index.slots import Window, milliseconds
+from neardup.engines.index.time_window import Window, milliseconds
 from neardup.errors import SettingsError
 
 HOUR = 3600.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.engines.index.slots import UNITS, Window
 from neardup.engines.index.store import Row
+from neardup.engines.index.time_window import UNITS, Window
 from neardup.web.flow_pages import MOST_BARS, Figures
 
 DAY = UNITS["d"]

@@ -4,7 +4,7 @@
 documents in memory (``index_memory.py``), decided (``arrival_rule.py`` has the rule for one
 arrival, ``arrivals.py`` the events of documents that come and go) and written to a store before the
 answer is returned. ``store.py`` is the contract of stores; ``sqlite.py``, ``postgresql.py`` (with
-``connection.py``) and ``store.py`` implement it. ``slots.py`` defines how long a document is
+``connection.py``) and ``store.py`` implement it. ``time_window.py`` defines how long a document is
 remembered.
 
 ``index_settings.py`` has the settings of a user and those stored in an index, ``general_tables.py``

@@ -15,7 +15,7 @@ import numpy as np
 from neardup.decisions.kinds import IDENTICAL, NORMALISED, Kind, aligned_kinds
 from neardup.decisions.rule import duplicate_reason
 from neardup.engines.index.signing import Arrival, Signature, Signer
-from neardup.engines.index.slots import Window
+from neardup.engines.index.time_window import Window
 from neardup.errors import SettingsError
 from neardup.matching.scorer import one_with_each
 from neardup.matching.window import UNCLIPPED
@@ -81,7 +81,7 @@ class Rule:
         return self.signer.method
 
     def time_of(self, arrival: Arrival, now: int, newest: int | None) -> int:
-        """The time at which the document counts as arrived (``slots.py``)."""
+        """The time at which the document counts as arrived (``time_window.py``)."""
         if not self.dated:
             time = now
         elif arrival.time is None:

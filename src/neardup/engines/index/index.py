@@ -26,8 +26,8 @@ from neardup.engines.index.index_memory import Cache
 from neardup.engines.index.index_settings import IndexSettings, opened
 from neardup.engines.index.passage_index import PassageIndex
 from neardup.engines.index.signing import Arrival, Document, Signer
-from neardup.engines.index.slots import milliseconds, span
 from neardup.engines.index.store import Row, Store, no_index, open_store
+from neardup.engines.index.time_window import milliseconds, span
 from neardup.errors import NoIndexError, RejectedError
 from neardup.methods.base import Method
 from neardup.passages.provenance import Source

@@ -20,8 +20,8 @@ import numpy as np
 from neardup.decisions.rule import best_match
 from neardup.engines.index.arrival_rule import SEEN, Known, Rule, Scored
 from neardup.engines.index.signing import Signature, Signer, stored_signature
-from neardup.engines.index.slots import Window
 from neardup.engines.index.store import LOG, Counters, Gone, Row, Store
+from neardup.engines.index.time_window import Window
 from neardup.matching.finder import postings
 from neardup.matching.postings import Passing
 from neardup.matching.scorer import Scorer

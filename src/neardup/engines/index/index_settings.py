@@ -24,8 +24,8 @@ from neardup.documents.inputs import SOURCE
 from neardup.engines.index.arrival_rule import KEPT, SEEN, Rule, no_texts
 from neardup.engines.index.general_tables import Tables
 from neardup.engines.index.signing import Signer
-from neardup.engines.index.slots import Window
 from neardup.engines.index.store import Store
+from neardup.engines.index.time_window import Window
 from neardup.errors import SettingsError, SignatureError
 from neardup.matching.window import UNCLIPPED
 from neardup.methods import registry

@@ -29,8 +29,8 @@ from neardup.documents.columns import Columns
 from neardup.documents.inputs import SOURCE
 from neardup.documents.lists import DictChunk
 from neardup.engines.index.seals import damaged
-from neardup.engines.index.slots import milliseconds
 from neardup.engines.index.store import Row
+from neardup.engines.index.time_window import milliseconds
 from neardup.errors import RejectedError
 from neardup.matching.scorer import Scorer
 from neardup.methods.base import TOO_SHORT, Method, Prepared, StoreForm

@@ -205,7 +205,7 @@ class State:
     def _small(self) -> bool:
         """Whether the documents are few enough to be read before anybody searches them."""
         result = self.source.result
-        collection = result.collection_if_there() if result else None
+        collection = result.collection_if_there if result else None
         if collection is None:
             return True  # of an index, or there is nothing to read
         size = collection.plain_size()

@@ -35,6 +35,7 @@
 #include "matching/average_link.hpp"
 #include "matching/gather.hpp"
 #include "matching/greedy.hpp"
+#include "matching/group_pairs.hpp"
 #include "matching/groups.hpp"
 #include "matching/hot_walk.hpp"
 #include "matching/meetings.hpp"
@@ -640,8 +641,12 @@ void groups(const Input &in, Digest &out) {
     const size_t count = found.ends.size() - 1;
     std::vector<uint8_t> distinct(count), shared(in.a.size());
     distinct_groups(found.members.data(), found.probes.data(), found.ends.data(), count, distinct.data());
-    CandidatePairs pairs;
-    group_pairs(found.members.data(), found.probes.data(), found.ends.data(), count, in.settings, pairs);
+    GroupPairs pairs(found.members.data(), found.probes.data(), found.ends.data(), count, in.settings, 1 + in.number(0, 2));
+    std::vector<int64_t> earlier, later;
+    for (std::vector<int64_t> a, b; pairs.next(a, b);) {
+        earlier.insert(earlier.end(), a.begin(), a.end());
+        later.insert(later.end(), b.begin(), b.end());
+    }
     share_key(sets.values.data(), sets.offsets.data(), probes.data(), in.a.data(), in.b.data(), in.a.size(), shared.data());
     SharingPairs sharing;
     std::vector<uint8_t> looks(found.members.size(), 1);
@@ -660,8 +665,8 @@ void groups(const Input &in, Digest &out) {
     walk.among(0, half, all.data(), all.data(), walked), walk.remember(0, half, all.data());
     walk.at_most(in.number(4, 2) / 2), walk.with_kept(half, ranks, walked), walk.after(all.data(), walked);
     for (size_t i = 0; i < walked.later.size(); ++i) need(walked.earlier[i] < walked.later[i], "a pair in the wrong order");
-    greedy(pairs.b.data(), pairs.a.data(), pairs.a.size(), kept.data());
-    out.add(found.members), out.add(distinct), out.add(first), out.add(pairs.a), out.add(shared), out.add(sharing.a), out.add(walked.later), out.add(kept);
+    greedy(later.data(), earlier.data(), later.size(), kept.data());
+    out.add(found.members), out.add(distinct), out.add(first), out.add(earlier), out.add(shared), out.add(sharing.a), out.add(walked.later), out.add(kept);
 }
 
 void rare_keys(const Input &in, Digest &out) {

@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "bindings/bindings.hpp"
 #include "documents/id_set.hpp"
 #include "matching/average_link.hpp"
 #include "matching/gather.hpp"
 #include "matching/greedy.hpp"
+#include "matching/group_pairs.hpp"
 #include "matching/groups.hpp"
 #include "matching/hot_walk.hpp"
 #include "matching/rare.hpp"
@@ -108,17 +110,40 @@ static Out<uint8_t> share_key(In<uint64_t> keys, In<int64_t> offsets, In<int32_t
     return give(std::move(shared));
 }
 
-static nb::tuple group_pairs(In<int64_t> members, In<uint8_t> probes, In<int64_t> offsets, int64_t budget) {
-    neardup::CandidatePairs pairs;
-    {
-        nb::gil_scoped_release free;
-        neardup::group_pairs(members.data(), probes.data(), offsets.data(), offsets.size() - 1, budget, pairs);
-    }
-    return nb::make_tuple(give(std::move(pairs.a)), give(std::move(pairs.b)), pairs.largest);
-}
-
 static nb::tuple give_pairs(neardup::RankPairs &&pairs) {
     return nb::make_tuple(give(std::move(pairs.later)), give(std::move(pairs.earlier)));
+}
+
+// The arrays that it reads stay alive beside it.
+struct GroupPairs {
+    In<int64_t> members;
+    In<uint8_t> probes;
+    In<int64_t> offsets;
+    std::optional<neardup::GroupPairs> pairs;
+
+    GroupPairs(In<int64_t> m, In<uint8_t> p, In<int64_t> o, int64_t budget, size_t block) : members(m), probes(p), offsets(o) {
+        nb::gil_scoped_release free;
+        pairs.emplace(m.data(), p.data(), o.data(), o.size() - 1, budget, block);
+    }
+
+    nb::object next() {
+        std::vector<int64_t> a, b;
+        bool more;
+        {
+            nb::gil_scoped_release free;
+            more = pairs->next(a, b);
+        }
+        return more ? nb::make_tuple(give(std::move(a)), give(std::move(b))) : nb::object(nb::none());
+    }
+};
+
+static void bind_group_pairs(nb::module_ &m) {
+    nb::class_<GroupPairs>(m, "GroupPairs")
+        .def(nb::init<In<int64_t>, In<uint8_t>, In<int64_t>, int64_t, size_t>(), "members"_a, "probes"_a, "offsets"_a,
+             "budget"_a, "block"_a)
+        .def_prop_ro("largest", [](const GroupPairs &of) { return of.pairs->largest(); })
+        .def_prop_ro("count", [](const GroupPairs &of) { return of.pairs->count(); })
+        .def("next", &GroupPairs::next);
 }
 
 static nb::tuple with_kept(neardup::HotWalk &walk, size_t begin, size_t end) {
@@ -285,7 +310,7 @@ void bind_matching(nb::module_ &m) {
     m.def("pack_groups", &pack_groups, "members"_a, "probes"_a, "offsets"_a);
     m.def("groups_between", &groups_between, "packed"_a, "first"_a, "last"_a);
     m.def("group_digests", &group_digests, "members"_a, "probes"_a, "offsets"_a);
-    m.def("group_pairs", &group_pairs, "members"_a, "probes"_a, "offsets"_a, "budget"_a);
+    bind_group_pairs(m);
     m.def("shared_keys", &shared_keys, "keys"_a, "offsets"_a, "probes"_a, "a"_a, "b"_a);
     m.def("share_key", &share_key, "keys"_a, "offsets"_a, "probes"_a, "a"_a, "b"_a);
     m.def("distinct_groups", &distinct_groups, "members"_a, "probes"_a, "offsets"_a);

@@ -1,4 +1,4 @@
-// Groups documents that share a key, and lists the candidate pairs of the groups.
+// Groups documents that share a key.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -55,16 +55,5 @@ void share_key(const uint64_t *keys, const int64_t *offsets, const int32_t *prob
 // counts[i]: how many keys a[i] and b[i] share with which one of the two looks. The keys of a document are sorted.
 void shared_keys(const uint64_t *keys, const int64_t *offsets, const int32_t *probes, const int64_t *a,
                  const int64_t *b, size_t pairs, int64_t *counts);
-
-struct CandidatePairs {
-    std::vector<int64_t> a, b;
-    int64_t largest = 0;  // groups up to this size are included; larger ones are left out
-};
-
-// Every pair (a < b) of entries of a group of which at least one is a probe, each once, sorted by (a, b). Groups are
-// added by size, smallest first, as long as there are at most `budget` pairs. Groups of one size are added together or
-// not at all, so the result does not depend on their order.
-void group_pairs(const int64_t *members, const uint8_t *probes, const int64_t *offsets, size_t groups,
-                 int64_t budget, CandidatePairs &out);
 
 }  // namespace neardup

@@ -73,6 +73,21 @@ class IdSet:
     def __init__(self) -> None: ...
     def add(self, digests: Hashes) -> NDArray[np.int64]: ...
 
+class GroupPairs:
+    def __init__(
+        self,
+        members: NDArray[np.int64],
+        probes: Bytes,
+        offsets: Offsets,
+        budget: int,
+        block: int,
+    ) -> None: ...
+    @property
+    def largest(self) -> int: ...
+    @property
+    def count(self) -> int: ...
+    def next(self) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None: ...
+
 class HotWalk:
     def __init__(
         self, members: NDArray[np.int64], looks: Bytes, offsets: Offsets, count: int, most: int
@@ -518,9 +533,6 @@ def share_key(
     a: NDArray[np.int64],
     b: NDArray[np.int64],
 ) -> Bytes: ...
-def group_pairs(
-    members: NDArray[np.int64], probes: Bytes, offsets: Offsets, budget: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], int]: ...
 def greedy(later: NDArray[np.int64], earlier: NDArray[np.int64], kept: Bytes) -> None: ...
 def gather_memory(
     source: Bytes, starts: NDArray[np.int64], lengths: NDArray[np.int64], out: Bytes

@@ -2,7 +2,7 @@
 //
 // The first byte of an input chooses the kernel, the second its settings, and the rest is cut into documents at 0x1F.
 // Bytes, words, feature sets and weighted sets are derived from these documents, valid as Python hands them over, in
-// memory of exactly their size. Each kernel runs with portable instructions and with the best ones: what it returns is
+// memory of exactly their size. Each kernel runs with portable instructions and with those of another level: what it returns is
 // folded into one number, and two numbers that differ abort the process like a sanitizer does.
 #include <algorithm>
 #include <cstdio>
@@ -35,6 +35,7 @@
 #include "matching/average_link.hpp"
 #include "matching/gather.hpp"
 #include "matching/greedy.hpp"
+#include "matching/group_pairs.hpp"
 #include "matching/groups.hpp"
 #include "matching/hot_walk.hpp"
 #include "matching/meetings.hpp"
@@ -45,6 +46,7 @@
 #include "methods/fingerprint.hpp"
 #include "methods/imatch.hpp"
 #include "methods/keywords.hpp"
+#include "methods/learned.hpp"
 #include "methods/raregrams.hpp"
 #include "methods/reading.hpp"
 #include "methods/shingles.hpp"
@@ -57,6 +59,7 @@
 #include "passages/units.hpp"
 #include "simd.hpp"
 #include "text/alignment.hpp"
+#include "text/recognition.hpp"
 #include "text/sentences.hpp"
 #include "text/words.hpp"
 
@@ -288,6 +291,21 @@ void alignment(const Input &in, Digest &out) {
             need(passage.a.end <= a.size && passage.b.end <= b.size, "a passage outside its text");
         const auto measured = measure_differences(a, b, passages);
         out.add(static_cast<uint64_t>(measured.shared)), out.add(measured.counts.data(), sizeof measured.counts);
+    }
+}
+
+void recognition(const Input &in, Digest &out) {
+    static thread_local Recogniser recogniser;  // a table of all characters
+    std::vector<uint8_t> a, b;
+    Tokenizer tokenizer(in.options(), nullptr);
+    for (size_t d = 0; d + 1 < in.texts.size(); ++d) {
+        tokenizer.normal_form(in.texts.begin(d), in.texts.length(d), a);
+        tokenizer.normal_form(in.texts.begin(d + 1), in.texts.length(d + 1), b);
+        a.shrink_to_fit(), b.shrink_to_fit();
+        const auto whole = recogniser.compare(a.data(), a.size(), b.data(), b.size(), 101);
+        const auto some = recogniser.compare(a.data(), a.size(), b.data(), b.size(), in.number(0, 7));
+        need(whole.found <= whole.pieces && some.found <= some.pieces, "more pieces found than there are");
+        out.add(static_cast<uint64_t>(whole.found)), out.add(static_cast<uint64_t>(whole.pieces)), out.add(static_cast<uint64_t>(some.found));
     }
 }
 
@@ -527,7 +545,89 @@ void foreign_grams(const Input &in, Digest &out) {
     add_sums(out, sums);
 }
 
+ProfileKeys profile_settings(const Input &in, const std::vector<uint32_t> &by) {
+    return {{{1 + in.number(0, 2), 2, 3}, {in.number(2, 2), 1, 500}}, 4, 4, 1 + in.number(4, 2), by.data(), by.size()};
+}
+
+void weighed_profiles(const Input &in, Digest &out) {
+    const size_t families = 1 + in.number(0, 2);
+    Rows<uint64_t> rows = in.flag(7) ? in.words() : in.profiles(families);  // words: heads that lie about what follows
+    std::vector<uint8_t> low(64);
+    std::vector<uint64_t> high(256);
+    SlotCounter counter(low.data(), low.size(), high.data(), high.size());
+    const auto sets = in.sets();
+    for (const uint32_t feature : sets.values) counter.add(feature, 1 + in.number(6, 1) * 300);
+    const SlotCounts counts{low.data(), low.size(), high.data(), high.size()};
+    static const std::vector<uint32_t> weights(65536, 9);
+    const auto by = multipliers(16);
+    const ProfileKeys settings = profile_settings(in, by);
+    std::vector<uint64_t> keys, weighed;
+    Offsets ends{0}, weighed_ends{0};
+    profile_keys(sets.values.data(), sets.offsets.data(), sets.size(), counts, settings, keys, ends);
+    check_rows(ends, keys);
+    for (size_t d = 0; d < sets.size(); ++d) need(std::is_sorted(keys.begin() + ends[d], keys.begin() + ends[d + 1]), "keys are not sorted");
+    const std::vector<FamilyTable> tables(families, {counts, weights.data()});
+    const NoiseRule noise{in.number(2, 3) % families, in.number(0, 3), in.flag(5) ? .5 : 2};
+    weigh_profiles(rows.values.data(), rows.offsets.data(), rows.size(), tables, noise, in.number(3, 2) % families, settings, weighed, weighed_ends);
+    check_rows(weighed_ends, weighed);
+    RareGrams rare;
+    rare.ends = {0};
+    rare_grams(rows.values.data(), rows.offsets.data(), rows.size(), families, in.number(3, 2) % families, in.number(0, 3), 1 + in.number(4, 2), rare);
+    check_rows(rare.ends, rare.entries);
+    out.add(keys), out.add(weighed), out.add(rows.values), out.add(rare.entries), out.add(rare.known), out.add(rare.sizes);
+}
+
 // ---- matching
+
+// Keys that go through files: divided into parts of the key space, grouped part by part, packed, and read as blocks of documents.
+void parted_keys(const Input &in, Digest &out) {
+    const auto sets = in.words();
+    const auto probes = in.probes(sets.offsets);
+    const int bits = static_cast<int>(in.number(2, 3));
+    std::vector<int32_t> places(sets.size());
+    std::iota(places.begin(), places.end(), 0);
+    KeyParts parts;
+    part_keys(sets.values.data(), sets.offsets.data(), probes.data(), places.data(), nullptr, sets.size(), bits, parts);
+    check_rows(parts.ends, parts.keys);
+    Groups whole, pieces;
+    whole.ends = pieces.ends = {0};
+    for (size_t p = 0; p + 1 < parts.ends.size(); ++p) {
+        const auto at = static_cast<size_t>(parts.ends[p]), size = static_cast<size_t>(parts.ends[p + 1]) - at;
+        entry_groups(parts.keys.data() + at, parts.members.data() + at, size, bits, pieces);
+    }
+    const std::vector<int64_t> rows(places.begin(), places.end());
+    shared_groups(sets.values.data(), sets.offsets.data(), probes.data(), rows.data(), rows.size(), 0, 1, whole);
+    need(whole.members == pieces.members && whole.probes == pieces.probes && whole.ends == pieces.ends, "parts of keys give other groups");
+    std::vector<uint32_t> packed;
+    pack_groups(whole.members.data(), whole.probes.data(), whole.ends.data(), whole.ends.size() - 1, packed);
+    packed.shrink_to_fit();
+    const auto last = static_cast<uint32_t>(sets.size()), half = last / 2;
+    for (const uint32_t first : {uint32_t{0}, half}) {
+        Groups some;
+        some.ends = {0};
+        groups_between(packed.data(), packed.size(), first, first ? last : half, some);
+        check_rows(some.ends, some.members);
+        for (size_t g = 0; g + 1 < some.ends.size(); ++g)
+            need(some.ends[g + 1] - some.ends[g] > 1 && some.members[some.ends[g + 1] - 1] >= first, "a group that meets nobody");
+        std::vector<uint64_t> digests(some.ends.size() - 1);
+        group_digests(some.members.data(), some.probes.data(), some.ends.data(), digests.size(), digests.data());
+        out.add(some.members), out.add(digests);
+    }
+    Offsets counts(in.a.size());
+    Rows<uint64_t> sorted = sets;
+    for (size_t d = 0; d < sets.size(); ++d) std::sort(sorted.values.begin() + sorted.offsets[d], sorted.values.begin() + sorted.offsets[d + 1]);
+    shared_keys(sorted.values.data(), sorted.offsets.data(), probes.data(), in.a.data(), in.b.data(), in.a.size(), counts.data());
+    out.add(whole.members), out.add(counts);
+}
+
+void gathered(const Input &in, Digest &out) {
+    Offsets starts(in.texts.offsets.begin(), in.texts.offsets.end() - 1), lengths;
+    for (size_t d = 0; d < in.texts.size(); ++d) lengths.push_back(static_cast<int64_t>(in.texts.length(d)));
+    std::reverse(starts.begin(), starts.end()), std::reverse(lengths.begin(), lengths.end());
+    std::vector<uint8_t> copied(in.texts.values.size());
+    gather_memory(in.texts.values.data(), starts.data(), lengths.data(), starts.size(), copied.data());
+    out.add(copied);
+}
 
 void groups(const Input &in, Digest &out) {
     const auto sets = in.words();
@@ -541,8 +641,12 @@ void groups(const Input &in, Digest &out) {
     const size_t count = found.ends.size() - 1;
     std::vector<uint8_t> distinct(count), shared(in.a.size());
     distinct_groups(found.members.data(), found.probes.data(), found.ends.data(), count, distinct.data());
-    CandidatePairs pairs;
-    group_pairs(found.members.data(), found.probes.data(), found.ends.data(), count, in.settings, pairs);
+    GroupPairs pairs(found.members.data(), found.probes.data(), found.ends.data(), count, in.settings, 1 + in.number(0, 2));
+    std::vector<int64_t> earlier, later;
+    for (std::vector<int64_t> a, b; pairs.next(a, b);) {
+        earlier.insert(earlier.end(), a.begin(), a.end());
+        later.insert(later.end(), b.begin(), b.end());
+    }
     share_key(sets.values.data(), sets.offsets.data(), probes.data(), in.a.data(), in.b.data(), in.a.size(), shared.data());
     SharingPairs sharing;
     std::vector<uint8_t> looks(found.members.size(), 1);
@@ -561,8 +665,8 @@ void groups(const Input &in, Digest &out) {
     walk.among(0, half, all.data(), all.data(), walked), walk.remember(0, half, all.data());
     walk.at_most(in.number(4, 2) / 2), walk.with_kept(half, ranks, walked), walk.after(all.data(), walked);
     for (size_t i = 0; i < walked.later.size(); ++i) need(walked.earlier[i] < walked.later[i], "a pair in the wrong order");
-    greedy(pairs.b.data(), pairs.a.data(), pairs.a.size(), kept.data());
-    out.add(found.members), out.add(distinct), out.add(first), out.add(pairs.a), out.add(shared), out.add(sharing.a), out.add(walked.later), out.add(kept);
+    greedy(later.data(), earlier.data(), later.size(), kept.data());
+    out.add(found.members), out.add(distinct), out.add(first), out.add(earlier), out.add(shared), out.add(sharing.a), out.add(walked.later), out.add(kept);
 }
 
 void rare_keys(const Input &in, Digest &out) {
@@ -775,7 +879,7 @@ constexpr Kernel kernels[] = {jsonl_lines, csv_records,   lines,    ids,        
                               matches,     typography,    qgrams,   shingles,     minima,          sketches,  spots,
                               overlap_of_sets, profile_rows, foreign_profiles, terms, simhash,     rare_grams, foreign_grams,
                               groups,      rare_keys,     near_bits, walked_paths, clusters,       postings,  window,
-                              copies,      units,         anchors};
+                              copies,      units,         anchors,  recognition,  weighed_profiles, parted_keys, gathered};
 
 uint64_t digest_of(Kernel kernel, const Input &in) {
     Digest digest;
@@ -816,7 +920,9 @@ void run_kernel(const uint8_t *data, size_t size) {
     const Kernel kernel = kernels[data[0] % std::size(kernels)];
     use_instructions(Instructions::portable);
     const uint64_t portable = digest_of(kernel, in);
-    use_instructions(best_instructions());
+    // One level for each input, because each of them has code of its own.
+    const auto best = static_cast<uint64_t>(best_instructions());
+    use_instructions(static_cast<Instructions>(best ? 1 + bytes_digest(data, size, size) % best : 0));
     need(portable == digest_of(kernel, in), "instructions change the answer");
     ++inputs;
 }

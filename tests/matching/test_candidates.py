@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import _native
-from neardup.matching.candidates import Groups, distinct, pairs_within, share_keys
+from neardup.matching.candidates import (
+    GroupPairs,
+    Groups,
+    distinct,
+    pairs_within,
+    share_keys,
+)
 from neardup.schema import Ragged
 from reference import matching as twin
 
@@ -75,6 +81,22 @@ def test_pairs_of_small_groups_and_the_groups_left_over_are_all(
     assert sorted(zip(a.tolist(), b.tolist(), strict=True)) == sorted(twin.group_pairs(small))
     if small and len(hot):
         assert max(map(len, small)) < hot.members.lengths.min()
+
+
+@given(keys_and_probes(), st.integers(0, 40), st.integers(1, 5))
+def test_pairs_in_blocks_are_those_of_one_block(
+    given: tuple[list[list[int]], list[int]], budget: int, block: int
+) -> None:
+    keys, probes = given
+    groups = share_keys(ragged(keys), np.array(probes, np.int32))
+    whole, blocks = GroupPairs(groups, budget), GroupPairs(groups, budget, block)
+    assert len(whole) == len(blocks) <= budget
+    assert as_dicts(whole.hot) == as_dicts(blocks.hot)
+    parts = [np.stack(pairs) for pairs in blocks]
+    assert [p for part in parts for p in part.T.tolist()] == [
+        p for pairs in whole for p in np.stack(pairs).T.tolist()
+    ]
+    assert sum(part.shape[1] for part in parts) == len(blocks)
 
 
 @given(keys_and_probes())

@@ -353,9 +353,8 @@ class Evaluating:
             raise click.UsageError("--plant takes one --method at a time.")
         settings = Settings(method=method, threshold=self.options["threshold"], **self._reading())
         edits, seed = list(self.options["edits"]) or None, self.options["seed"] or 0
-        wanted: dict[str, Any] = (
-            {"per_edit": self.options["sample"]} if self.options["sample"] else {}
-        )
+        sample = self.options["sample"]
+        wanted: dict[str, Any] = {"per_edit": sample} if sample else {}
         if self.options["thresholds"]:
             wanted["thresholds"] = parse_thresholds(self.options["thresholds"])
         return evaluate_planted(documents, settings, progress, edits=edits, seed=seed, **wanted)

@@ -27,6 +27,7 @@ from neardup.methods.meeting import SPREAD
 from neardup.schema import Array, Ragged, offsets_of
 
 BLOCK_PAIRS = 1 << 14  # whose keys are read at a time
+RAW_PAIRS = 1 << 20  # of groups that are listed at a time, with repeated ones
 # With how many others a document is compared at a time: with those that share most keys.
 MOST_COMPARED = 128
 # Where hardly any match, that is fewer than one in ``HARDLY`` of the documents that meet many, one
@@ -103,17 +104,45 @@ def distinct_parts(parts: Iterator[Groups]) -> Groups:
     return Groups.concat(kept)
 
 
+Verify = Callable[[Array, Array], Pairs]  # pairs of places → those that pass
+
+
 def pair_count(groups: Groups) -> int:
     """The number of pairs in all groups; a pair in two groups counts twice."""
     sizes = groups.members.lengths
     return int((sizes * (sizes - 1) // 2).sum())
 
 
+class GroupPairs:
+    """The pairs (a < b) of the small ones of ``groups``, at most ``budget``, each once and in
+    order, in blocks: all of them may take many times the memory of the groups. ``hot`` are the
+    groups left over."""
+
+    def __init__(self, groups: Groups, budget: int, block: int = RAW_PAIRS) -> None:
+        members = groups.members
+        columns = members.values, groups.probes, members.offsets
+        self._blocks = _native.GroupPairs(*columns, budget, block)
+        self.hot = groups.where(members.lengths > self._blocks.largest)
+
+    def __len__(self) -> int:
+        return self._blocks.count
+
+    def __iter__(self) -> Iterator[tuple[Array, Array]]:
+        """Once."""
+        while (block := self._blocks.next()) is not None:
+            yield block
+
+    def verified(self, verify: Verify) -> Pairs:
+        """Those that pass."""
+        return Pairs.concat([verify(a, b) for a, b in self])
+
+
 def pairs_within(groups: Groups, budget: int) -> tuple[Array, Array, Groups]:
-    """The pairs (a < b) of the small groups, about ``budget`` at most, and the groups left over."""
-    members = groups.members
-    a, b, largest = _native.group_pairs(members.values, groups.probes, members.offsets, budget)
-    return a, b, groups.where(members.lengths > largest)
+    """The pairs (a < b) of the small groups, at most ``budget``, and the groups left over."""
+    pairs = GroupPairs(groups, budget)
+    none = np.empty(0, np.int64), np.empty(0, np.int64)
+    a, b = (np.concatenate(side) for side in zip(none, *pairs, strict=True))
+    return a, b, pairs.hot
 
 
 def leaders(digests: Array, rank: Array, within: Array | None = None) -> npt.NDArray[np.int64]:
@@ -128,9 +157,6 @@ def leaders(digests: Array, rank: Array, within: Array | None = None) -> npt.NDA
     leader = np.empty(len(order), np.int64)
     leader[order] = np.repeat(order[start], np.diff(np.append(start, len(order))))
     return leader
-
-
-Verify = Callable[[Array, Array], Pairs]  # pairs of places → those that pass
 
 
 @dataclass(frozen=True)

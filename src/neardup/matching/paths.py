@@ -24,11 +24,11 @@ from neardup import _native
 from neardup.classes import dataclass
 from neardup.matching.candidates import (
     Candidates,
+    GroupPairs,
     Groups,
     Leaders,
     Verify,
     distinct,
-    pairs_within,
     share_keys,
 )
 from neardup.matching.evidence import EvidenceStore, Pairs
@@ -138,12 +138,13 @@ def path_candidates(way: SharedPaths, leaders: Leaders, verify: Verify) -> Candi
         near = met.may_pass(a, b)
         return verify(a[near], b[near])
 
-    c, d, hot = pairs_within(distinct(met.crowds), leaders.usual_pairs)
-    pairs.append(verify_near(c, d))
-    if len(hot):
+    crowds = GroupPairs(distinct(met.crowds), leaders.usual_pairs)
+    pairs.append(crowds.verified(verify_near))
+    if len(hot := crowds.hot):
         hot = refine(hot, leaders, way.rare_keys, verify_near)
-        e, f, hot = pairs_within(hot, leaders.most_pairs - len(c))
-        pairs.append(verify_near(e, f))
+        rare = GroupPairs(hot, leaders.most_pairs - len(crowds))
+        pairs.append(rare.verified(verify_near))
+        hot = rare.hot
     return Candidates(Pairs.concat(pairs).distinct(), hot, verify_near)
 
 

@@ -29,12 +29,12 @@ import numpy as np
 from neardup import _native
 from neardup.matching.candidates import (
     Candidates,
+    GroupPairs,
     Groups,
     Leaders,
     Verify,
     distinct,
     pair_count,
-    pairs_within,
     share_keys,
 )
 from neardup.matching.evidence import EvidenceStore
@@ -55,8 +55,8 @@ def rare_candidates(way: RarePrefix, leaders: Leaders, verify: Verify) -> Candid
         return Candidates(verify(*counted), Groups.concat([]), verify)
     groups = _rare_groups(leaders.long, leaders, way)
     assert groups is not None  # no limit on pairs was set
-    a, b, hot = pairs_within(distinct(groups), leaders.most_pairs)
-    return Candidates(verify(a, b), hot, verify)
+    pairs = GroupPairs(distinct(groups), leaders.most_pairs)
+    return Candidates(pairs.verified(verify), pairs.hot, verify)
 
 
 def _counted_pairs(

@@ -19,12 +19,12 @@ from neardup.matching.candidates import (
     HARDLY,
     MOST_COMPARED,
     Candidates,
+    GroupPairs,
     Groups,
     Leaders,
     Verify,
     distinct,
     distinct_parts,
-    pairs_within,
 )
 from neardup.matching.evidence import EvidenceStore, Pairs
 from neardup.matching.postings import Signed
@@ -42,8 +42,8 @@ def key_candidates(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candida
     if way.least > 1:
         return _several(way, leaders, verify)
     groups = distinct_parts(leaders.sharing())
-    a, b, hot = pairs_within(groups, leaders.usual_pairs)
-    cold = verify(a, b)
+    small = GroupPairs(groups, leaders.usual_pairs)
+    cold, hot = small.verified(verify), small.hot
     if not len(hot):
         return Candidates(cold, hot, verify)
 
@@ -53,9 +53,9 @@ def key_candidates(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candida
         return verify(a[shared], b[shared])
 
     hot = refine(hot, leaders, way.rare_keys, verify)
-    a, b, hot = pairs_within(hot, leaders.most_pairs - len(a))
-    cold = Pairs.concat([cold, verify_sharing(a, b)]).distinct()
-    return Candidates(cold, hot, verify_sharing)
+    more = GroupPairs(hot, leaders.most_pairs - len(small))
+    cold = Pairs.concat([cold, more.verified(verify_sharing)]).distinct()
+    return Candidates(cold, more.hot, verify_sharing)
 
 
 def _several(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candidates:
@@ -77,10 +77,8 @@ def _with_large(
     verify: Verify,
 ) -> Candidates:
     """The verified pairs of small groups, ``counted`` part by part, and those of large ones."""
-    a, b, hot = pairs_within(large, leaders.most_pairs)
-    shared = leaders.shared_keys(a, b)
-    enough = shared >= way.least
-    others = a[enough], b[enough], shared[enough].astype(np.int32)
+    pairs = GroupPairs(large, leaders.most_pairs)
+    others, hot = _sharing_enough(pairs, way.least, leaders), pairs.hot
 
     def verify_sharing(a: Array, b: Array) -> Pairs:
         """Only pairs that share so many keys with which one of the two searches."""
@@ -95,6 +93,18 @@ def _with_large(
         verified, unlike = _first_and_others(*united, leaders, verify)
         capped = np.union1d(capped, unlike)
     return Candidates(Pairs.concat(verified).distinct(), hot, verify_sharing, capped)
+
+
+def _sharing_enough(pairs: GroupPairs, least: int, leaders: Leaders) -> tuple[Array, Array, Array]:
+    """The pairs that share so many keys, and how many."""
+    none = np.empty(0, np.int64)
+    parts: list[tuple[Array, Array, Array]] = [(none, none, none.astype(np.int32))]
+    for a, b in pairs:
+        shared = leaders.shared_keys(a, b)
+        enough = shared >= least
+        parts.append((a[enough], b[enough], shared[enough].astype(np.int32)))
+    a, b, shared = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return a, b, shared
 
 
 def _several_in_file(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candidates:

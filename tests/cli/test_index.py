@@ -10,7 +10,7 @@ import pytest
 
 import neardup as nd
 from cli.sample import DOCUMENTS, Run, edited, jsonl
-from neardup.engines.index import general_tables as tables
+from neardup.engines.index import index_artefacts as tables
 
 WORDS = ("--method", "shingles", "--threshold", "0.7", "--set", "words=2")
 

@@ -69,7 +69,7 @@ def test_no_method_has_to_be_named(folder: Path, run: Run, monkeypatch: pytest.M
     assert first.exit_code == 0
     assert first.stderr.splitlines()[-1] == "2 items: 1 original, 1 duplicate, 0 unreadable."
     assert json.loads((folder / "dup/b.txt.why.json").read_bytes())["kind"] is not None
-    monkeypatch.setattr("neardup.engines.index.general_tables.ENOUGH", 2)
+    monkeypatch.setattr("neardup.engines.index.index_artefacts.ENOUGH", 2)
     assert "neardup index refresh" in run(*asked).stderr.splitlines()[-1]
     assert "refresh" not in run(*asked, "--quiet").stderr
 

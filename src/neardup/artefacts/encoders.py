@@ -182,11 +182,16 @@ def model_in(folder: Path) -> Any:
             hint="save_pretrained(FOLDER) of model2vec, or save(FOLDER) of sentence-transformers, "
             "writes one.",
         )
-    load = _static_model if _is_static(folder) else _sentence_transformer
+    package = "model2vec" if _is_static(folder) else "sentence-transformers"
     try:
-        return load(folder)
+        if package == "model2vec":
+            from model2vec import StaticModel
+
+            return StaticModel.from_pretrained(folder)
+        from sentence_transformers import SentenceTransformer
+
+        return SentenceTransformer(str(folder), local_files_only=True)
     except ImportError as error:
-        package = "model2vec" if load is _static_model else "sentence-transformers"
         raise MissingExtraError(
             f"The model in {folder} needs {package}, which is not installed.",
             hint=_EXTRA if package == "model2vec" else f"pip install {package}",
@@ -205,18 +210,6 @@ def _is_static(folder: Path) -> bool:
     except (OSError, ValueError):  # older models of model2vec have no such file
         return not (folder / "config_sentence_transformers.json").exists()
     return any("StaticEmbedding" in str(module.get("type")) for module in modules)
-
-
-def _static_model(folder: Path) -> Any:
-    from model2vec import StaticModel
-
-    return StaticModel.from_pretrained(folder)
-
-
-def _sentence_transformer(folder: Path) -> Any:
-    from sentence_transformers import SentenceTransformer
-
-    return SentenceTransformer(str(folder), local_files_only=True)
 
 
 class RetSim:
@@ -338,17 +331,14 @@ def _loaded(name: str) -> Any:
     module, colon, attribute = name.partition(":")
     if colon and all(part.isidentifier() for part in [*module.split("."), attribute]):
         return _attribute(name, module, attribute)
-    raise SettingsError(f"There is no encoder {name!r}.", hint=_hint(name))
-
-
-def _hint(name: str) -> str:
-    if "@" in name:
-        return "it was given in Python by another process: make Semantic(encoder=…) with it first."
-    return (
+    hint = (
         f"it is {', '.join(map(repr, _NAMED))}, 'module:attribute' or the folder of a model. "
         "Nothing is downloaded: where there is a network, save a model with "
         "model2vec.StaticModel.from_pretrained(NAME).save_pretrained(FOLDER)."
     )
+    if "@" in name:
+        hint = "it was given in Python by another process: make Semantic(encoder=…) with it first."
+    raise SettingsError(f"There is no encoder {name!r}.", hint=hint)
 
 
 def _attribute(name: str, module: str, attribute: str) -> Any:

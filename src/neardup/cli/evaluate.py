@@ -6,7 +6,6 @@ copies or of a paper's experiment, shows its sections and writes them.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ import click
 
 from neardup.cli import options as shared
 from neardup.cli.command import INTERRUPTED, Sectioned, echo, show_json
-from neardup.cli.terminal import progress_for, show_sections, show_table
+from neardup.cli.terminal import progress_for, show_sections
 from neardup.errors import UsageError
 from neardup.files import check_parent
 
@@ -45,16 +44,8 @@ SECTIONS = {
 # The first excludes the others.
 ALONE = {
     "run": (
-        "inputs",
-        "plant",
-        "paper",
-        "methods",
-        "recipes",
-        "assignments",
-        "within",
-        "text",
-        "id",
-        "limit",
+        *("inputs", "plant", "paper", "methods", "recipes", "assignments"),
+        *("within", "text", "id", "limit"),
     ),
     "plant": ("group", "pairs", "paper", "wish", "exports"),
     "paper": (
@@ -211,20 +202,11 @@ def evaluate(inputs: tuple[str, ...], **options: Any) -> None:
     confidence intervals, and a recommended setting comes last.
     """
     if options["papers"]:
-        show_papers(options["as_json"])
+        from neardup.cli.methods import show_experiments
+
+        show_experiments(as_json=options["as_json"])
     else:
         Evaluating(inputs, options).run()
-
-
-def show_papers(as_json: bool) -> None:
-    from neardup.papers import experiments
-
-    studies = [(name, study.shows) for name, study in experiments().items()]
-    if as_json:
-        show_json([{"name": name, "shows": shows} for name, shows in studies])
-        return
-    show_table(("experiment", "shows"), studies)
-    echo("\nneardup evaluate --paper EXPERIMENT INPUT repeats an experiment.")
 
 
 class Evaluating:
@@ -288,11 +270,13 @@ class Evaluating:
 
     def _evaluation(self, documents: Collection | Result, progress: Progress) -> Any:
         from neardup.evaluation.evaluation import evaluate as evaluate_settings
+        from neardup.methods.registry import parse_assignments
 
         if self.options["paper"]:
             return self._paper(documents, progress)
         if self.options["plant"]:
             return self._planted(documents, progress)
+        parameters = parse_assignments(self.options["assignments"])
         labels = {n: self.options[n] for n in ("group", "positive", "negative", "complete")}
         return evaluate_settings(
             documents,
@@ -307,22 +291,17 @@ class Evaluating:
             folder=self.out,
             progress=progress,
             **labels,
-            **self._reading() | ({} if self.options["run"] else {"set": self._parameters()}),
+            **self._reading() | ({} if self.options["run"] else {"set": parameters}),
         )
 
     def _reading(self) -> dict[str, Any]:
         return {name: self.given[name] for name in READING if name in self.given}
 
-    def _parameters(self) -> dict[str, Any]:
-        from neardup.methods import registry
-
-        return registry.parse_assignments(self.options["assignments"])
-
     def _methods(self) -> list[Method]:
         from neardup.methods import registry
         from neardup.papers.recipe import recipe_method
 
-        parameters = self._parameters()
+        parameters = registry.parse_assignments(self.options["assignments"])
         date, recipes = self.given.get("date"), self.options["recipes"]
         written = self.options["methods"] or (() if recipes else (registry.DEFAULT,))
         methods = [registry.read_method(one, parameters, date) for one in written]
@@ -365,20 +344,20 @@ class Evaluating:
         return asked
 
     def _planted(self, documents: Any, progress: Progress) -> Any:
+        from neardup.evaluation.planted_experiment import evaluate as evaluate_planted
         from neardup.evaluation.swept_settings import parse_thresholds
         from neardup.settings import Settings
 
-        planting = importlib.import_module("neardup.evaluation.planted_experiment")
-        (method, *more) = self._methods()
+        method, *more = self._methods()
         if more:
             raise click.UsageError("--plant takes one --method at a time.")
         settings = Settings(method=method, threshold=self.options["threshold"], **self._reading())
-        wanted = {"edits": list(self.options["edits"]) or None, "seed": self.options["seed"] or 0}
-        if self.options["sample"]:
-            wanted["per_edit"] = self.options["sample"]
+        edits, seed = list(self.options["edits"]) or None, self.options["seed"] or 0
+        sample = self.options["sample"]
+        wanted: dict[str, Any] = {"per_edit": sample} if sample else {}
         if self.options["thresholds"]:
             wanted["thresholds"] = parse_thresholds(self.options["thresholds"])
-        return planting.evaluate(documents, settings, progress, **wanted)
+        return evaluate_planted(documents, settings, progress, edits=edits, seed=seed, **wanted)
 
     def _report(self, evaluation: Any) -> None:
         from neardup.evaluation.sections import DATA, REPORT, save_report

@@ -183,7 +183,7 @@ def add(
     """
     from neardup.cli.terminal import progress_for
     from neardup.documents.collection import collect_inputs
-    from neardup.engines.index.general_tables import hint
+    from neardup.engines.index.index_artefacts import hint
     from neardup.engines.index.refresh import take_in
 
     tally = Tally(lines=lines, bulk=_bulk_of(bulk, lines=lines, as_json=as_json))
@@ -365,7 +365,7 @@ def _counted(old: Index) -> Artefacts:
 def stats(store: str, as_json: bool) -> None:
     """Show the settings of the index STORE, what it contains and how much space it needs."""
     from neardup.cli.terminal import show_table
-    from neardup.engines.index.general_tables import Tables, hint
+    from neardup.engines.index.index_artefacts import Tables, hint
     from neardup.methods.registry import write_method
 
     with opened(store) as index:

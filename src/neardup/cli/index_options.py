@@ -129,7 +129,7 @@ def opened_or_new(url: str, options: dict[str, Any], *, create: bool = True) -> 
 
 def hint_of(index: Index, *, quiet: bool) -> None:
     """Shows what to do about general tables, if there is something to do."""
-    from neardup.engines.index.general_tables import hint
+    from neardup.engines.index.index_artefacts import hint
 
     if not quiet and (advice := hint(index.described(), index.stats()["documents"])):
         echo(advice, err=True)

@@ -12,6 +12,7 @@ import click
 
 from neardup.cli.command import echo, show_json
 from neardup.cli.options import debug_option, json_option
+from neardup.cli.terminal import show_table
 from neardup.errors import UsageError
 
 if TYPE_CHECKING:
@@ -55,7 +56,6 @@ def methods(name: str | None, as_toml: bool, papers: bool, as_json: bool) -> Non
 
 
 def show_papers(as_json: bool) -> None:
-    from neardup.cli.terminal import show_table
     from neardup.papers.recipe import papers
 
     found = papers()
@@ -246,3 +246,15 @@ def _data(one: Paper) -> dict[str, Any]:
         "differences": one.differences,
         "bibtex": one.citation(),
     }
+
+
+def show_experiments(*, as_json: bool) -> None:
+    """The experiments of the papers, which `neardup evaluate --paper` repeats."""
+    from neardup.papers import experiments
+
+    studies = [(name, study.shows) for name, study in experiments().items()]
+    if as_json:
+        show_json([{"name": name, "shows": shows} for name, shows in studies])
+        return
+    show_table(("experiment", "shows"), studies)
+    echo("\nneardup evaluate --paper EXPERIMENT INPUT repeats an experiment.")

@@ -343,8 +343,7 @@ def settings_from(options: dict[str, Any]) -> Settings:
         from neardup.papers.recipe import read_recipe
 
         base = read_recipe(recipe)
-    assignments = options.pop("assignments")
-    parameters = parse_assignments(assignments) if assignments else {}
+    parameters = parse_assignments(options.pop("assignments"))
     if files := options.pop("boilerplate", ()):
         from neardup.artefacts.boilerplate import texts_of
 

@@ -35,9 +35,9 @@ from neardup.documents.memory_tables import CHUNK_ROWS, check_columns, chunk_of,
 from neardup.documents.open_files import LARGE_BATCH, OpenFiles, claims_of, longest_entry
 from neardup.documents.pieces import Piece, Trial, some_of
 from neardup.documents.remote import Place
+from neardup.documents.row_groups import conform, unified_schema
 from neardup.documents.source import Source, Write
 from neardup.documents.streams import CHUNK_BYTES, cause, unreadable
-from neardup.documents.table_writer import conform, unified_schema
 from neardup.documents.text_columns import text_column
 from neardup.files import whole_file
 

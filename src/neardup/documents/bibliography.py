@@ -103,17 +103,16 @@ def _entry(type_: str, body: str, macros: Mapping[str, str]) -> Reference | None
     written = _values(body, key.end(), macros) if key else None
     if key is None or written is None:
         return None
-    plain = {name: _as_read(name, value) for name, value in written.items()}
+    plain = {
+        name: re.sub(r"\\(.)", r"\1", value) if name in _VERBATIM else without_latex(value)
+        for name, value in written.items()
+    }
     files = plain.pop("file", "")
     raw = written.pop("file", files)
     if "journaltitle" in plain:  # BibLaTeX
         plain["journal"] = plain["journaltitle"]
     whole = {name: value for name, value in written.items() if _is_balanced(value)}
     return Reference(key[1], type_, plain, tuple(_paths(raw)), whole)
-
-
-def _as_read(name: str, value: str) -> str:
-    return re.sub(r"\\(.)", r"\1", value) if name in _VERBATIM else without_latex(value)
 
 
 def _is_balanced(value: str) -> bool:
@@ -239,21 +238,16 @@ def _record(lines: Sequence[tuple[str, str]]) -> Reference | None:
     authors = [value for tag, value in lines if tag in ("AU", "A1") and value]
     if authors:
         fields["author"] = " and ".join(authors)
-    dates = [(tag, _ris_date(value)) for tag, value in lines if tag in _RIS_DATES and value]
-    if dates:
-        dates.sort(key=lambda dated: _RIS_DATES.index(dated[0]))
-        fields["year"] = dates[0][1][:4]
-        fields["date"] = max((date for _, date in dates), key=_precision)
+    given = [value for date in _RIS_DATES for tag, value in lines if tag == date and value]
+    if dates := ["-".join(filter(None, value.split("/")[:3])) for value in given]:
+        fields["year"] = dates[0][:4]
+        fields["date"] = max(dates, key=_precision)
     key = next((value for tag, value in lines if tag == "ID" and value), "")
     files = tuple(value for tag, value in lines if tag in ("L1", "L4") and value)
     return Reference(key, _RIS_TYPES.get(lines[0][1].upper(), "misc"), fields, files)
 
 
 _RIS_DATES = ("PY", "Y1", "DA")  # PY is often the year alone, beside the day in DA
-
-
-def _ris_date(value: str) -> str:
-    return "-".join(filter(None, value.split("/")[:3]))
 
 
 def _precision(date: str) -> int:

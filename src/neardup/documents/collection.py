@@ -163,7 +163,9 @@ class Collection:
                     records = chunk.read().records
                     missing = {name: None for name in missing if not _has(source, records, name)}
         if missing:
-            raise all_problems([_nowhere(name) for name in missing])
+            hint = "name columns that at least one of them has."
+            sentences = (f"Column {name!r} is in none of the inputs." for name in missing)
+            raise all_problems([ColumnError(sentence, hint=hint) for sentence in sentences])
 
     def texts(self, file: str, rows: Sequence[int], columns: Columns | None = None) -> list[str]:
         """Reads a few texts again; ``columns`` are those of the last call of ``chunks``. The text
@@ -318,12 +320,7 @@ class Collection:
         """Writes the kept lines to a stream, which is impossible for tables."""
         self.check_stream()
         lines = LineWriter(stream)
-        write_all(
-            self.sources,
-            keep,
-            self.limit,
-            lambda _: lambda source, part: source.copy(part, lines),
-        )
+        write_all(self.sources, keep, self.limit, lambda _: lambda s, part: s.copy(part, lines))
 
 
 def _has(source: Source, records: pa.RecordBatch, name: str) -> bool:
@@ -344,13 +341,6 @@ def _other_form(path: Path, source: Source, form: str) -> UsageError:
         f"The kept documents of {source.file} are written as they came, as {form}; {path} is named "
         "as another format.",
         hint=f"name a file that ends in {form}, or a folder, with -o.",
-    )
-
-
-def _nowhere(name: str) -> ColumnError:
-    return ColumnError(
-        f"Column {name!r} is in none of the inputs.",
-        hint="name columns that at least one of them has.",
     )
 
 

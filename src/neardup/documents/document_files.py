@@ -21,7 +21,8 @@ from neardup.documents.file_formats import (
     named_format,
 )
 from neardup.documents.folder import FolderSource
-from neardup.documents.mail import Maildir, MboxSource, is_maildir, is_mbox, with_mail
+from neardup.documents.mail import Maildir, MboxSource, is_maildir, with_mail
+from neardup.documents.message import is_mbox
 from neardup.documents.remote import Place, Remote
 from neardup.documents.single_file import FileSource
 from neardup.documents.source import Reading, Source

@@ -31,7 +31,15 @@ from neardup.documents.extraction.page import META, Extracted, Meta, Page
 from neardup.documents.file_formats import CODECS, EML, MSG, TEXT, named_format, unpacked_name
 from neardup.documents.folder import FolderSource
 from neardup.documents.folder_entries import Entry, local_entries
-from neardup.documents.message import MESSAGE, Member, Message, body_text, parsed_message
+from neardup.documents.message import (
+    MESSAGE,
+    Member,
+    Message,
+    body_text,
+    messages,
+    parsed_message,
+    unescaped,
+)
 from neardup.documents.news_items import xml_document
 from neardup.documents.outlook import outlook_message
 from neardup.documents.quotation import body_of
@@ -46,8 +54,6 @@ COLUMNS = (
 )
 CHUNK_MESSAGES = 256
 _MAILDIR_FILE = re.compile(r"(^|/)(cur|new)/\d{6,}\.[^/]+$")
-_HEADER = re.compile(rb"[!-9;-~]{1,100}:|>?From ")
-_LINE = 1 << 16
 
 
 class Letter(NamedTuple):
@@ -384,32 +390,3 @@ class MboxSource(Mail, ArchiveSource):
                     size -= len(data)
         self._check_unchanged(files)
         return len(self.entries)
-
-
-def messages(stream: IO[bytes]) -> Iterator[tuple[int, int]]:
-    """Offset and size of each message of an mbox."""
-    begin: int | None = None
-    blank, at, before = True, 0, None  # ``before``: where a line ``From `` began
-    while line := stream.readline(_LINE):
-        if before is not None and _HEADER.match(line):
-            if begin is not None:
-                yield begin, before - begin
-            begin = before
-        before = at if blank and line.startswith(b"From ") else None
-        at += len(line)
-        blank = line in (b"\n", b"\r\n")
-    if begin is not None:
-        yield begin, at - begin
-
-
-_ESCAPED = re.compile(rb"^>(>*From )", re.MULTILINE)
-
-
-def unescaped(data: bytes) -> bytes:
-    """A message without the line that begins it, and without signs before ``From `` (mboxrd)."""
-    return _ESCAPED.sub(rb"\1", data[data.find(b"\n") + 1 :])
-
-
-def is_mbox(head: bytes) -> bool:
-    first, _, rest = head.partition(b"\n")
-    return first.startswith(b"From ") and _HEADER.match(rest) is not None

@@ -32,8 +32,8 @@ from neardup.documents.columns import (
 )
 from neardup.documents.open_files import Limits
 from neardup.documents.pieces import Piece, Trial, places
+from neardup.documents.row_groups import parquet_writer, table_writer, unified_schema
 from neardup.documents.source import Source, Write
-from neardup.documents.table_writer import parquet_writer, table_writer, unified_schema
 from neardup.documents.text_columns import (
     id_column,
     json_like,

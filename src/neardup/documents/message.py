@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from email.header import decode_header
 from email.message import Message as Fields
 from email.utils import parsedate_to_datetime
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from neardup.documents.extraction.page import decoded_html, visible_text
 from neardup.documents.file_formats import (
@@ -345,3 +345,36 @@ def _plain(part: Part) -> str:
         return text.replace("\r\n", "\n").replace("\r", "\n")
     opened = _QUOTE.sub(f"<p>{OPEN}</p>", text)
     return visible_text(_UNQUOTE.sub(f"<p>{CLOSE}</p>", opened))
+
+
+_HEADER = re.compile(rb"[!-9;-~]{1,100}:|>?From ")
+_LINE = 1 << 16
+
+
+def messages(stream: IO[bytes]) -> Iterator[tuple[int, int]]:
+    """Offset and size of each message of an mbox."""
+    begin: int | None = None
+    blank, at, before = True, 0, None  # ``before``: where a line ``From `` began
+    while line := stream.readline(_LINE):
+        if before is not None and _HEADER.match(line):
+            if begin is not None:
+                yield begin, before - begin
+            begin = before
+        before = at if blank and line.startswith(b"From ") else None
+        at += len(line)
+        blank = line in (b"\n", b"\r\n")
+    if begin is not None:
+        yield begin, at - begin
+
+
+_ESCAPED = re.compile(rb"^>(>*From )", re.MULTILINE)
+
+
+def unescaped(data: bytes) -> bytes:
+    """A message without the line that begins it, and without signs before ``From `` (mboxrd)."""
+    return _ESCAPED.sub(rb"\1", data[data.find(b"\n") + 1 :])
+
+
+def is_mbox(head: bytes) -> bool:
+    first, _, rest = head.partition(b"\n")
+    return first.startswith(b"From ") and _HEADER.match(rest) is not None

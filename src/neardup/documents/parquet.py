@@ -27,12 +27,14 @@ from neardup.documents.row_groups import (
     RowGroups,
     bytes_of_groups,
     check_index,
+    conform,
+    parquet_writer,
     rows_of_chunk,
     rows_of_groups,
+    unified_schema,
 )
 from neardup.documents.source import Source, Write
 from neardup.documents.streams import cause, unreadable
-from neardup.documents.table_writer import conform, parquet_writer, unified_schema
 from neardup.documents.text_columns import text_column
 from neardup.errors import UnreadableError
 

@@ -77,7 +77,8 @@ def _by_magic(
 ) -> Source | None:
     from neardup.documents.arrow import FILE_MAGIC, STREAM_MAGIC, ArrowSource
     from neardup.documents.feeds import FeedSource
-    from neardup.documents.mail import MboxSource, is_mbox
+    from neardup.documents.mail import MboxSource
+    from neardup.documents.message import is_mbox
     from neardup.documents.news_items import is_feed
     from neardup.documents.parquet import ParquetSource
 

@@ -23,7 +23,7 @@ from neardup.documents.extraction.extractor import Extraction
 from neardup.errors import SettingsError
 from neardup.evaluation.measurement import AtCut, Measured, Truth, measure
 from neardup.evaluation.recommendation import Recommendation, Wish, recommend
-from neardup.evaluation.scored_pairs import of_result, survey
+from neardup.evaluation.scored_pairs import Survey, of_result, survey
 from neardup.evaluation.sections import (
     Section,
     all_sections,
@@ -254,7 +254,7 @@ def evaluate(
     documents_read = survey(collection, base, reporter, group=request.group, compared=compared)
     truth = Truth.of(documents_read.gold(request), documents_read.similarity)
     measured = list(replace(job, digest=documents_read.digest).measured(truth, reporter))
-    about = _about(documents_read.documents, documents_read.rejected, collection, clusters, truth)
+    about = _about(documents_read, collection, clusters, truth)
     evaluation = _finished(about, measured, wished, asked_for=wish is not None)
     return evaluation.pasted(pasted_inputs(collection, base))
 
@@ -273,19 +273,17 @@ def _labels(labels: Sequence[object] | None) -> list[str] | None:
 _OF_COMMAND = {"recommend": "wish", "methods": "method", "recipes": "recipe", "out": "folder"}
 
 
-def _meant(name: str) -> str:
-    """What an option of the command is called here, or the nearest name."""
-    known = [*SETTINGS, *inspect.signature(evaluate).parameters]
-    near = [_OF_COMMAND[name]] if name in _OF_COMMAND else difflib.get_close_matches(name, known, 1)
-    return f"did you mean {near[0]!r}? Otherwise " if near else ""
-
-
 def _settings(settings: Mapping[str, Any]) -> Settings:
+    """The settings; of an unknown name, the error says what it is called here, or the nearest."""
+    known = [*SETTINGS, *inspect.signature(evaluate).parameters]
     for name in settings:
         if name not in SETTINGS:
+            own = _OF_COMMAND.get(name)
+            near = [own] if own else difflib.get_close_matches(name, known, 1)
+            meant = f"did you mean {near[0]!r}? Otherwise " if near else ""
             raise SettingsError(
                 f"{name!r} is no setting of an evaluation.",
-                hint=f"{_meant(name)}parameters are written with their method, as in "
+                hint=f"{meant}parameters are written with their method, as in "
                 f"'shingles words=3'; settings are {', '.join(SETTINGS)}.",
             )
     return Settings(**settings)
@@ -328,21 +326,17 @@ def _of_run(
     documents_read = survey(collection, base, reporter, group=request.group)
     truth = Truth.of(documents_read.gold(request), documents_read.similarity)
     reporter.stage("measuring", len(setting.cuts), unit="thresholds")
-    measured = measure(
-        setting, of_result(result), truth, clusters=clusters, advance=reporter.advance
-    )
-    about = _about(documents_read.documents, documents_read.rejected, collection, clusters, truth)
-    return _finished(about, [measured], wished, asked_for=False).pasted(
-        pasted_inputs(collection, base)
-    )
+    pairs, advance = of_result(result), reporter.advance
+    measured = measure(setting, pairs, truth, clusters=clusters, advance=advance)
+    about = _about(documents_read, collection, clusters, truth)
+    evaluation = _finished(about, [measured], wished, asked_for=False)
+    return evaluation.pasted(pasted_inputs(collection, base))
 
 
-def _about(
-    documents: int, rejected: int, collection: Collection, clusters: str, truth: Truth
-) -> dict[str, Any]:
+def _about(read: Survey, collection: Collection, clusters: str, truth: Truth) -> dict[str, Any]:
     return {
-        "documents": documents,
-        "rejected": rejected,
+        "documents": read.documents,
+        "rejected": read.rejected,
         "inputs": list(dict.fromkeys(collection.files)),
         "clusters": clusters,
         "gold": about_gold(truth.gold),

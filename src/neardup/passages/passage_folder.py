@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from neardup.draft import Draft
 from neardup.files import write_text
 from neardup.passages.passage_settings import CLASSES
-from neardup.passages.passage_tables import Passages, context
+from neardup.passages.passage_tables import Passages
 from neardup.report.html_page import (
     Html,
     Share,
@@ -157,8 +157,16 @@ def _passage(row: dict[str, Any], places: list[dict[str, Any]], texts: Texts) ->
     return card(title, prose(spread), *contexts)
 
 
+def _context(text: str, begin: int, end: int, around: int = 80) -> tuple[str, str, str]:
+    """The text before the passage, the passage, and the text after it; what is left out is
+    marked."""
+    before = ("…" if begin > around else "") + text[max(0, begin - around) : begin]
+    after = text[end : end + around] + ("…" if len(text) > end + around else "")
+    return before, text[begin:end], after
+
+
 def _in_context(place: dict[str, Any], text: str) -> Html:
-    before, inside, after = context(text, place["begin"], place["end"])
+    before, inside, after = _context(text, place["begin"], place["end"])
     if len(inside) > 1200:
         inside = f"{inside[:800]} … {inside[-300:]}"
     how = "original" if place["original"] else f"{place['similarity']:.0%} of the words"

@@ -9,7 +9,6 @@ a copy was found.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, Unpack
@@ -393,11 +392,3 @@ def passages_of(
     engine: Engine = search,
 ) -> Passages:
     return Passages(engine(collection, settings, progress, workspace), settings.unit, hold)
-
-
-def context(text: str, begin: int, end: int, around: int = 80) -> Sequence[str]:
-    """The text before the passage, the passage, and the text after it; what is left out is
-    marked."""
-    before = ("…" if begin > around else "") + text[max(0, begin - around) : begin]
-    after = text[end : end + around] + ("…" if len(text) > end + around else "")
-    return before, text[begin:end], after

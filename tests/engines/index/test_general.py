@@ -10,7 +10,7 @@ import pytest
 import neardup as nd
 from engines.index.test_equality import check_as_batch, families, fed, real
 from neardup.artefacts.frequencies import UNKNOWN_OF
-from neardup.engines.index.general_tables import ENOUGH, Tables, hint
+from neardup.engines.index.index_artefacts import ENOUGH, Tables, hint
 from neardup.engines.index.refresh import refresh
 from neardup.errors import SettingsError, SignatureError
 from neardup.methods import registry

@@ -36,8 +36,8 @@ from neardup.decisions.rule import rule_clusters
 from neardup.documents.collection import Collection
 from neardup.documents.kept import readable
 from neardup.documents.pieces import TRIED_BYTES
+from neardup.documents.row_groups import ROW_GROUP_BYTES
 from neardup.documents.source import Source
-from neardup.documents.table_writer import ROW_GROUP_BYTES
 from neardup.engines.batch.batch_run import find_kinds, run
 from neardup.engines.batch.table_pass import with_artefacts
 from neardup.engines.estimate.sample import MOST_BYTES, Sample

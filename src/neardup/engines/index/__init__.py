@@ -7,8 +7,8 @@ answer is returned. ``store.py`` is the contract of stores; ``sqlite.py``, ``pos
 ``connection.py``) and ``store.py`` implement it. ``time_window.py`` defines how long a document is
 remembered.
 
-``index_settings.py`` has the settings of a user and those stored in an index, ``general_tables.py``
-the tables with which an empty index begins. ``refresh.py`` adds whole collections and signs
-documents again, and ``entries.py`` lists the documents of an index. ``flow/`` implements
+``index_settings.py`` has the settings of a user and those stored in an index,
+``index_artefacts.py`` the tables with which it begins. ``refresh.py`` adds whole collections and
+signs documents again, and ``entries.py`` lists the documents of an index. ``flow/`` implements
 ``neardup watch``.
 """

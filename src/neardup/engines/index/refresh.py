@@ -19,7 +19,7 @@ from neardup.documents.source import chunk_results, read_chunk
 from neardup.engines.index.arrival_rule import Match
 from neardup.engines.index.arrivals import Known
 from neardup.engines.index.index import Index
-from neardup.engines.index.index_settings import run_info
+from neardup.engines.index.index_artefacts import run_info
 from neardup.engines.index.store import LOG, Gone, Row, Store
 from neardup.errors import IndexStoreError, InputError, SettingsError
 from neardup.runs.kept_names import named_as_in_run

@@ -29,7 +29,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from neardup import errors
-from neardup.engines.index.index_settings import packed, unpacked
+from neardup.engines.index.index_artefacts import packed, unpacked
 from neardup.errors import MissingExtraError, NeardupError, UsageError
 from neardup.plan import Plan
 

@@ -33,8 +33,7 @@ from neardup.documents.file_formats import EML, KINDS, MSG
 from neardup.documents.file_formats import XML as FEEDS
 from neardup.documents.inputs import SOURCE
 from neardup.documents.jsonl import parsed
-from neardup.documents.mail import messages, unescaped
-from neardup.documents.message import MESSAGE, parsed_message
+from neardup.documents.message import MESSAGE, messages, parsed_message, unescaped
 from neardup.documents.news_items import FeedItem, feed_items
 from neardup.engines.index.index import Index
 from neardup.errors import UnreadableError

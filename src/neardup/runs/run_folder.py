@@ -26,9 +26,9 @@ from neardup import schema
 from neardup.artefacts.artefact import Artefacts
 from neardup.documents.collection import Collection
 from neardup.documents.file_formats import address_of
-from neardup.documents.kept import groups_of
 from neardup.documents.lost import damaged_kept
 from neardup.documents.remote import Place
+from neardup.documents.source import groups_of
 from neardup.documents.streams import Digests, digesting, writing
 from neardup.draft import Draft, refuse_filled
 from neardup.errors import (

@@ -133,14 +133,14 @@ class Job:
         self.report(result, None, began)
 
     def run(self, folder: Path | None, resume: Path | None = None) -> Result:
-        from neardup.cli.terminal import progress_for
         from neardup.engines.execution import execute
+        from neardup.progress import of_command
 
         if self.annotate:
             from neardup.runs.annotation import check_sources
 
             check_sources(self.collection.sources)
-        progress = progress_for(quiet=self.quiet)
+        progress = of_command(quiet=self.quiet)
         if OWN_PROCESS:  # what modules hold is not searched for cycles, also at the end
             gc.freeze()
         try:

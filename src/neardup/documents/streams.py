@@ -115,16 +115,16 @@ def transcoded(stream: IO[bytes], codec: str | None) -> IO[bytes]:
     """A stream of UTF-16 or UTF-32 as UTF-8, if the codec requires it."""
     encoding = wide_of(codec)
     if (codec or "").endswith(f"+{WHOLE_JSON}"):
-        return cast(IO[bytes], io.BytesIO(_element_lines(stream)))
+        return cast("IO[bytes]", io.BytesIO(_element_lines(stream)))
     if encoding is None:
         return stream
-    return cast(IO[bytes], io.BufferedReader(_Transcoded(stream, encoding), 1 << 20))
+    return cast("IO[bytes]", io.BufferedReader(_Transcoded(stream, encoding), 1 << 20))
 
 
 def unpacked(packed: Any, limits: Limits = NO_LIMITS, packed_size: int = 0) -> IO[bytes]:
     """A buffered stream of the readable part of a compressed file that is open already."""
     raw = _Unpacked(packed, limits, packed_size)
-    return cast(IO[bytes], io.BufferedReader(raw, 1 << 20))
+    return cast("IO[bytes]", io.BufferedReader(raw, 1 << 20))
 
 
 def unpacked_document(data: bytes, packing: str, limits: Limits) -> tuple[bytes, str | None]:
@@ -389,7 +389,7 @@ def writing(path: Path, codec: str | None) -> Iterator[IO[bytes]]:
                 yield file
             else:
                 with _packing(file, codec) as stream:
-                    yield cast(IO[bytes], stream)
+                    yield cast("IO[bytes]", stream)
         if digests is not None:
             digests[path] = pieces.digest.hexdigest()
 

@@ -32,11 +32,11 @@ from neardup.engines.batch.table_pass import with_artefacts
 from neardup.errors import ConservationError, UsageError
 from neardup.plan import Plan
 from neardup.progress import LOG, Progress, Silent, logged, usual
-from neardup.runs.outcome import Outcome
 from neardup.runs.rejections import Rejection, rejections
 from neardup.runs.result import Result
 from neardup.runs.run_tables import (
     UNKNOWN,
+    Outcome,
     PairKinds,
     all_pairs,
     decisions_table,

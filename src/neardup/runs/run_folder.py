@@ -24,9 +24,9 @@ import pyarrow.parquet as pq
 
 from neardup import schema
 from neardup.documents.file_formats import address_of
-from neardup.documents.kept import groups_of
 from neardup.documents.lost import damaged_kept
 from neardup.documents.remote import Place
+from neardup.documents.source import groups_of
 from neardup.documents.streams import digesting, writing
 from neardup.draft import Draft, refuse_filled
 from neardup.errors import (

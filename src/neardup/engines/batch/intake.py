@@ -40,7 +40,7 @@ from neardup.methods.base import Prepared
 from neardup.methods.preparation import no_keys, text_digests
 from neardup.plan import Plan
 from neardup.progress import Progress
-from neardup.runs.outcome import Intake
+from neardup.runs.run_tables import Intake
 from neardup.schema import Array, Growing, Ragged
 from neardup.wording import repeated, where
 

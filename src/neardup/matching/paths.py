@@ -193,7 +193,7 @@ def _path_pairs(way: SharedPaths, leaders: Leaders, verify: Verify) -> _PathPair
 
 
 class _Met:
-    """Who met so far: each pair is verified once, on however many paths it is found."""
+    """The pairs found so far, each verified once, on however many paths it is found."""
 
     def __init__(self, named: Array, codes: Array | None, verify: Verify) -> None:
         self.codes = codes

@@ -349,14 +349,23 @@ def whole_block(block: bytes, stream: IO[bytes], limits: Limits) -> Iterator[byt
         yield TooLong.of("line", length, limits)
 
 
-_DIGESTS: ContextVar[dict[Path, str] | None] = ContextVar("digests", default=None)
+class UnwantedError(Exception):
+    """Files are not written on, because nobody waits for them any more."""
+
+
+class Digests(dict[Path, str]):
+    """The SHA-256 digests of files by path. ``unwanted``, set by any thread, ends the writing."""
+
+    unwanted = False
+
+
+_DIGESTS: ContextVar[Digests | None] = ContextVar("digests", default=None)
 
 
 @contextmanager
-def digesting() -> Iterator[dict[Path, str]]:
-    """Collects the SHA-256 digests of files by path, of the bytes as they are written: reading them
-    again takes longer."""
-    digests: dict[Path, str] = {}
+def digesting(digests: Digests | None = None) -> Iterator[Digests]:
+    """Collects the digests of the bytes as they are written: reading them again takes longer."""
+    digests = Digests() if digests is None else digests
     token = _DIGESTS.set(digests)
     try:
         yield digests
@@ -370,8 +379,11 @@ class _Pieces(io.FileIO):
     8 MB took 2 to 4 s of system time, and 0.15 s in pieces of up to 1 MB."""
 
     digest: Any = None
+    digests: Digests | None = None
 
     def write(self, data: Any) -> int:
+        if self.digests is not None and self.digests.unwanted:
+            raise UnwantedError
         piece = memoryview(data)[:_WRITTEN]
         count = super().write(piece)
         if self.digest:
@@ -384,6 +396,7 @@ def writing(path: Path, codec: str | None) -> Iterator[IO[bytes]]:
     with whole_file(path) as part:
         pieces, digests = _Pieces(part, "w"), _DIGESTS.get()
         pieces.digest = None if digests is None else hashlib.sha256()
+        pieces.digests = digests
         with io.BufferedWriter(pieces, _WRITTEN) as file:
             if codec is None:
                 yield file

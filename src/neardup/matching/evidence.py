@@ -105,6 +105,11 @@ class EvidenceStore:
         return int(self._ends.values[-1])
 
     @property
+    def size(self) -> int:
+        """Bytes of all documents, in memory or on disk."""
+        return self.total * self.dtype.itemsize
+
+    @property
     def held(self) -> int:
         """Bytes in memory."""
         return self._held * self.dtype.itemsize

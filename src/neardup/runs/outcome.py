@@ -44,6 +44,14 @@ class Intake:
     def __len__(self) -> int:
         return len(self.position)
 
+    def hand_over(self) -> Array:
+        """Ends what only matching needs, and gives the memory of the evidence to another store."""
+        if self.keys is not None:
+            self.keys.close()
+            self.keys = None
+        self.prepared = self.prepared.matched()
+        return self.store.hand_over()
+
     def rows(self, documents: Array, evidence: Ragged) -> Prepared:
         """Some documents, in ascending order, with their keys and the given evidence."""
         rows = self.prepared.rows(documents, evidence)

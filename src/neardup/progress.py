@@ -1,9 +1,9 @@
 """The progress of long work: an interface for whoever shows it, and the log of finished stages.
 
-The command line draws bars. The library shows a bar in a notebook, where nobody sees a log, if work
-takes longer than a second; elsewhere it shows nothing. Stages with counts and seconds go to
-the logger ``neardup`` of the standard module as INFO, and whatever makes a result incomplete as
-WARNING.
+A command draws bars on a terminal, and writes a line every few seconds into a log. The library
+shows a bar in a notebook, where nobody sees a log, if work takes longer than a second; elsewhere it
+shows nothing. Stages with counts and seconds go to the logger ``neardup`` of the standard module as
+INFO, and whatever makes a result incomplete as WARNING.
 """
 
 from __future__ import annotations
@@ -12,9 +12,12 @@ import logging
 import sys
 import time
 from dataclasses import field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from neardup.classes import dataclass
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
 
 LOG = logging.getLogger("neardup")
 LOG.addHandler(logging.NullHandler())  # otherwise Python prints warnings
@@ -144,6 +147,77 @@ def usual() -> Progress:
     notebooks: Any = sys.modules.get("IPython")
     shell = notebooks.get_ipython() if notebooks else None
     return Cell() if getattr(shell, "kernel", None) is not None else Silent()
+
+
+QUIET_SECONDS = 5.0  # a run shorter than this leaves no line in a log
+
+
+class Lines(Staged):
+    """Progress for logs: one line every few seconds, none for a short run."""
+
+    def __init__(self) -> None:
+        self._stage = Stage()
+        self._said = time.monotonic()
+
+    def begin(self, stage: Stage) -> None:
+        self._stage = stage
+
+    def advance(self, amount: int, done_bytes: int = 0) -> None:
+        stage = self._stage
+        stage.done += amount
+        stage.done_bytes += done_bytes
+        now = time.monotonic()
+        if now - self._said < QUIET_SECONDS:
+            return
+        self._said = now
+        share = "" if stage.share is None else f" {stage.share:.0%},"
+        print(f"{stage.name}:{share} {stage}", file=sys.stderr, flush=True)
+
+
+class Bars(Staged):
+    """One bar a stage; they go away when the run is done, the summary stays."""
+
+    def __init__(self) -> None:
+        from rich import progress
+        from rich.console import Console
+
+        self._bars = progress.Progress(
+            progress.TextColumn("{task.description:<9}"),
+            progress.BarColumn(),
+            progress.TaskProgressColumn(),
+            progress.TextColumn("{task.fields[said]}"),
+            progress.TimeElapsedColumn(),
+            progress.TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._stage = Stage()
+        self._task: TaskID | None = None
+
+    def begin(self, stage: Stage) -> None:
+        self._bars.start()
+        if self._task is not None:
+            self._bars.update(self._task, total=1.0, completed=1.0)
+        self._stage = stage
+        known = 1.0 if stage.share is not None else None
+        self._task = self._bars.add_task(stage.name, total=known, said="")
+
+    def advance(self, amount: int, done_bytes: int = 0) -> None:
+        self._stage.done += amount
+        self._stage.done_bytes += done_bytes
+        if self._task is not None:
+            share = self._stage.share
+            self._bars.update(self._task, completed=share or 0, said=str(self._stage))
+
+    def finish(self) -> None:
+        self._bars.stop()
+
+
+def of_command(*, quiet: bool) -> Progress:
+    """The progress of a command: bars on a terminal, lines in a log."""
+    if quiet:
+        return Silent()
+    return Bars() if sys.stderr.isatty() else Lines()
 
 
 class Logged(Staged):

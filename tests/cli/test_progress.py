@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from cli.sample import Run
-from neardup.cli import terminal
-from neardup.progress import Silent
+from neardup import progress
+from neardup.progress import Silent, of_command
 
 
-def work(shown: terminal.Progress) -> None:
+def work(shown: progress.Progress) -> None:
     shown.stage("reading", total_bytes=200)
     shown.advance(3, 50)
     shown.advance(3, 150)
@@ -22,13 +22,13 @@ def work(shown: terminal.Progress) -> None:
 
 
 def test_a_short_run_leaves_no_line(capsys: pytest.CaptureFixture[str]) -> None:
-    work(terminal.Lines())
+    work(progress.Lines())
     assert capsys.readouterr() == ("", "")
 
 
 def test_lines(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terminal, "QUIET_SECONDS", 0)
-    work(terminal.Lines())
+    monkeypatch.setattr(progress, "QUIET_SECONDS", 0)
+    work(progress.Lines())
     out, said = capsys.readouterr()
     first, second, third = said.splitlines()
     assert out == ""
@@ -39,8 +39,8 @@ def test_lines(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPat
 
 def test_bars(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    shown = terminal.progress_for(quiet=False)
-    assert isinstance(shown, terminal.Bars)
+    shown = of_command(quiet=False)
+    assert isinstance(shown, progress.Bars)
     work(shown)
     out, said = capsys.readouterr()
     assert out == ""
@@ -49,16 +49,16 @@ def test_bars(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
 
 
 def test_finish_without_a_stage() -> None:
-    terminal.Bars().finish()
+    progress.Bars().finish()
 
 
 def test_quiet() -> None:
-    assert isinstance(terminal.progress_for(quiet=True), Silent)
+    assert isinstance(of_command(quiet=True), Silent)
 
 
 def test_share_of_documents() -> None:
-    assert terminal.Stage("reading", total=4, done=1).share == 0.25
-    assert terminal.Stage("reading").share is None
+    assert progress.Stage("reading", total=4, done=1).share == 0.25
+    assert progress.Stage("reading").share is None
 
 
 def test_verbose_shows_the_log(run: Run, broken: Path) -> None:

@@ -172,16 +172,16 @@ def _then_settings(then: str, options: dict[str, Any]) -> Settings:
 
 def _deduplicated(settings: Settings, options: dict[str, Any], written: list[Path]) -> Result:
     """The run of ``dedup`` over the cleaned documents, which were just written."""
-    from neardup.cli.terminal import progress_for
     from neardup.documents.collection import collect_inputs
     from neardup.documents.file_formats import is_known
     from neardup.engines.execution import execute
     from neardup.plan import resolve
+    from neardup.progress import of_command
 
     plan = resolve(settings)
     named = [(None, path) for path in written if path.is_dir() or is_known(path)]  # but no lists
     documents = collect_inputs(named, encoding=options["encoding"])
-    progress = progress_for(quiet=options["quiet"] or options["as_json"])
+    progress = of_command(quiet=options["quiet"] or options["as_json"])
     try:
         return execute(documents, plan, progress=progress)
     finally:

@@ -14,9 +14,10 @@ import click
 
 from neardup.cli import options as shared
 from neardup.cli.command import INTERRUPTED, Sectioned, echo, show_json
-from neardup.cli.terminal import progress_for, show_sections
+from neardup.cli.terminal import show_sections
 from neardup.errors import UsageError
 from neardup.files import check_parent
+from neardup.progress import of_command
 
 if TYPE_CHECKING:
     from neardup.documents.collection import Collection
@@ -226,7 +227,7 @@ class Evaluating:
         if self.out:
             check_folder(self.out, documents.paths if isinstance(documents, Collection) else [])
             click.get_current_context().meta[INTERRUPTED] = self._interrupted
-        progress = progress_for(quiet=self.options["quiet"])
+        progress = of_command(quiet=self.options["quiet"])
         try:
             evaluation = self._evaluation(documents, progress)
         finally:

@@ -244,14 +244,14 @@ def build(
     the table. The file appears only when it is complete.
     """
     from neardup.artefacts.idf import IdfNeed
-    from neardup.cli.terminal import progress_for
     from neardup.documents.collection import collect
     from neardup.engines.batch.table_pass import build_idf
+    from neardup.progress import of_command
 
     began = time.perf_counter()
     need = IdfNeed(None, filter_, text_options(assignments))
     check_target(out, inputs, overwrite=overwrite)
-    progress = progress_for(quiet=quiet)
+    progress = of_command(quiet=quiet)
     try:
         table, seen = build_idf(
             collect(list(inputs)),

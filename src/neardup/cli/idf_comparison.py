@@ -104,10 +104,10 @@ def compare(
 def _stability(
     tables: tuple[IdfTable, IdfTable], documents: tuple[Path, ...], quiet: bool, **options: Any
 ) -> Stability:
-    from neardup.cli.terminal import progress_for
     from neardup.evaluation.stability import stability
+    from neardup.progress import of_command
 
-    progress = progress_for(quiet=quiet)
+    progress = of_command(quiet=quiet)
     try:
         return stability(*tables, list(documents), progress=progress, **options)
     finally:

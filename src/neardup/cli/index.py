@@ -122,13 +122,13 @@ def build(store: str, inputs: tuple[str, ...], **options: Any) -> None:
     INPUT: as in `dedup`. The tables that the method needs are counted from INPUT and frozen:
     documents that are added later are decided with the same tables.
     """
-    from neardup.cli.terminal import progress_for
     from neardup.documents.collection import collect_inputs
     from neardup.engines.execution import frozen
     from neardup.engines.index.index import Index
     from neardup.engines.index.refresh import take_in
     from neardup.papers.recipe import read_index
     from neardup.plan import resolve
+    from neardup.progress import of_command
 
     as_json, quiet = options.pop("as_json"), options.pop("quiet")
     accept_rejected = options.pop("accept_rejected")
@@ -140,7 +140,7 @@ def build(store: str, inputs: tuple[str, ...], **options: Any) -> None:
     plan = resolve(settings_from(options))
     if Index.exists(store):
         raise UsageError(f"{store} already exists.", hint="add to it with `neardup index add`.")
-    progress = progress_for(quiet=quiet)
+    progress = of_command(quiet=quiet)
     collection = collect_inputs([(None, one) for one in inputs], encoding=plan.encoding)
     made = frozen(collection, plan, progress)
     own |= {"text": plan.columns.text, "id": plan.columns.id, "date": plan.written.date}
@@ -181,13 +181,13 @@ def add(
     occurs in several files of INPUT is stored as file:id. A reported decision is durable: after an
     interruption, every document that was reported is stored.
     """
-    from neardup.cli.terminal import progress_for
     from neardup.documents.collection import collect_inputs
     from neardup.engines.index.index_artefacts import hint
     from neardup.engines.index.refresh import take_in
+    from neardup.progress import of_command
 
     tally = Tally(lines=lines, bulk=_bulk_of(bulk, lines=lines, as_json=as_json))
-    progress = progress_for(quiet=quiet)
+    progress = of_command(quiet=quiet)
     with opened(store) as index:
         made = index.described()
         collection = collect_inputs([(None, path) for path in inputs], encoding=encoding)
@@ -225,11 +225,11 @@ def check(
     quiet: bool,
 ) -> None:
     """Check each document of INPUT against the index STORE; nothing is stored."""
-    from neardup.cli.terminal import progress_for
     from neardup.documents.collection import collect_inputs
     from neardup.engines.index.refresh import ask
+    from neardup.progress import of_command
 
-    tally, progress = Tally(lines=lines), progress_for(quiet=quiet)
+    tally, progress = Tally(lines=lines), of_command(quiet=quiet)
     with opened(store, kinds=None if lines else False) as index:  # counts need none
         collection = collect_inputs([(None, path) for path in inputs], encoding=encoding)
         collection = tally.told_apart(collection, index.columns)

@@ -201,15 +201,15 @@ def suggest(candidates: tuple[Path, ...], **options: Any) -> None:
     ones. Without a model, they cover all degrees of similarity. SAMPLE is judged and imported like
     one of `neardup label sample`; it is not a random sample, so it cannot measure anything.
     """
-    from neardup.cli.terminal import progress_for
     from neardup.evaluation.training.suggestions import suggest as suggested
     from neardup.labels.training_labels import pairs_named
+    from neardup.progress import of_command
 
     check_new(options["out"], overwrite=options["overwrite"])
     model = _model(options["model_file"])
     pools = {str(one): _pool(one, model, options) for one in candidates}
     labelled = {pair for path in options["labels"] for pair in pairs_named(path)}
-    progress = progress_for(quiet=options["quiet"])
+    progress = of_command(quiet=options["quiet"])
     try:
         given = {"model": model, "labelled": labelled, "seed": options["seed"]}
         made = suggested(pools, options["wanted"], progress=progress, **given)

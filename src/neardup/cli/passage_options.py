@@ -196,12 +196,12 @@ def searched(
     work: Callable[[Collection, Progress, Workspace], T],
 ) -> T:
     """Reads the inputs, shows the progress, and refuses an output that would replace an input."""
-    from neardup.cli.terminal import progress_for
     from neardup.passages.search import Workspace
+    from neardup.progress import of_command
 
     collection = _collection(inputs, options)
     target.check(collection.paths)
-    progress = progress_for(quiet=options["quiet"] or options["as_json"])
+    progress = of_command(quiet=options["quiet"] or options["as_json"])
     beside = target.folder.resolve().parent
     workspace = Workspace(beside if beside.is_dir() else None, target.journal)
     done = functools.partial(after_interruption, target.folder, resume=target.resume)
@@ -228,11 +228,11 @@ def traced_documents(
     inputs: tuple[str, ...], against: tuple[str, ...], options: dict[str, Any], min_words: int
 ) -> Traces:
     settings = passage_settings(options, min_words=min_words)
-    from neardup.cli.terminal import progress_for
     from neardup.passages.provenance import traced
+    from neardup.progress import of_command
 
     documents = texts_of(inputs, options).limited(options["limit"])
-    progress = progress_for(quiet=options["quiet"] or options["as_json"])
+    progress = of_command(quiet=options["quiet"] or options["as_json"])
     try:
         with _sources(against, options) as sources:
             engine = _comparison(options)

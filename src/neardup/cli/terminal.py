@@ -1,7 +1,6 @@
-"""What commands show: tables and sections on stdout, progress and the log on stderr.
+"""What commands show: tables and sections on stdout, the log on stderr.
 
-A table has its natural width in a file or pipe and that of the terminal otherwise. Progress is a
-bar on a terminal and a line every few seconds in a log.
+A table has its natural width in a file or pipe and that of the terminal otherwise.
 """
 
 from __future__ import annotations
@@ -9,19 +8,17 @@ from __future__ import annotations
 import logging
 import sys
 import textwrap
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from neardup.cli.command import echo
-from neardup.progress import LOG, Progress, Silent, Stage, Staged
+from neardup.progress import LOG
 from neardup.wording import score_text, shortened, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import TaskID
 
     from neardup.evaluation.sections import Section
     from neardup.report.html_page import Table
@@ -120,9 +117,6 @@ def others(kept: str, members: Sequence[str]) -> str:
     return f"{shown}, … {more:,} more" if more > 0 else shown
 
 
-QUIET_SECONDS = 5.0  # a run shorter than this leaves no line in a log
-
-
 class _Shown(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         echo(f"{record.levelname.lower()}: {record.getMessage()}", err=True)
@@ -139,70 +133,3 @@ def show_log(ctx: click.Context) -> None:
         LOG.setLevel(before)
 
     ctx.call_on_close(end)
-
-
-def progress_for(*, quiet: bool) -> Progress:
-    if quiet:
-        return Silent()
-    return Bars() if sys.stderr.isatty() else Lines()
-
-
-class Lines(Staged):
-    """Progress for logs: one line every few seconds, none for a short run."""
-
-    def __init__(self) -> None:
-        self._stage = Stage()
-        self._said = time.monotonic()
-
-    def begin(self, stage: Stage) -> None:
-        self._stage = stage
-
-    def advance(self, amount: int, done_bytes: int = 0) -> None:
-        stage = self._stage
-        stage.done += amount
-        stage.done_bytes += done_bytes
-        now = time.monotonic()
-        if now - self._said < QUIET_SECONDS:
-            return
-        self._said = now
-        share = "" if stage.share is None else f" {stage.share:.0%},"
-        echo(f"{stage.name}:{share} {stage}", err=True)
-
-
-class Bars(Staged):
-    """One bar a stage; they go away when the run is done, the summary stays."""
-
-    def __init__(self) -> None:
-        from rich import progress
-        from rich.console import Console
-
-        self._bars = progress.Progress(
-            progress.TextColumn("{task.description:<9}"),
-            progress.BarColumn(),
-            progress.TaskProgressColumn(),
-            progress.TextColumn("{task.fields[said]}"),
-            progress.TimeElapsedColumn(),
-            progress.TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self._stage = Stage()
-        self._task: TaskID | None = None
-
-    def begin(self, stage: Stage) -> None:
-        self._bars.start()
-        if self._task is not None:
-            self._bars.update(self._task, total=1.0, completed=1.0)
-        self._stage = stage
-        known = 1.0 if stage.share is not None else None
-        self._task = self._bars.add_task(stage.name, total=known, said="")
-
-    def advance(self, amount: int, done_bytes: int = 0) -> None:
-        self._stage.done += amount
-        self._stage.done_bytes += done_bytes
-        if self._task is not None:
-            share = self._stage.share
-            self._bars.update(self._task, completed=share or 0, said=str(self._stage))
-
-    def finish(self) -> None:
-        self._bars.stop()

@@ -107,13 +107,13 @@ def train(labels: tuple[Path, ...], **options: Any) -> None:
     if options["show"]:
         _show_only(labels, options)
         return
-    from neardup.cli.terminal import progress_for
+    from neardup.progress import of_command
 
     _check_usage(labels, options)
     text = _take_recipe(options)
     inputs = [Path(one) for one in (*labels, *options["documents"])]
     check_target(options["out"], inputs, overwrite=options["overwrite"], made="runs")
-    progress = progress_for(quiet=options["quiet"])
+    progress = of_command(quiet=options["quiet"])
     try:
         model = _trained(labels, options, text, progress)
     finally:

@@ -27,7 +27,12 @@ from neardup.documents.extraction.extractor import (
 )
 from neardup.documents.file_formats import HTML, JSONL, PARQUET, WARC, named_format
 from neardup.documents.inputs import Inputs, gather, mapping_class, named_chunks
-from neardup.documents.kept import (
+from neardup.documents.lost import LostSource, check_unchanged, damaged_kept
+from neardup.documents.open_files import Limits
+from neardup.documents.remote import Place
+from neardup.documents.source import (
+    LineWriter,
+    Source,
     alone,
     check_length,
     groups_of,
@@ -36,10 +41,6 @@ from neardup.documents.kept import (
     readable,
     write_all,
 )
-from neardup.documents.lost import LostSource, check_unchanged, damaged_kept
-from neardup.documents.open_files import Limits
-from neardup.documents.remote import Place
-from neardup.documents.source import LineWriter, Source
 from neardup.documents.streams import wide_of, writing
 from neardup.errors import ColumnError, InputError, UnreadableError, UsageError, all_problems
 from neardup.files import make_folder

@@ -91,7 +91,7 @@ class Watch:
     def stream(self, stream: IO[bytes], file: str) -> IO[bytes]:
         """The same for a file that is always read from its start: bytes are checked on their
         way."""
-        return cast(IO[bytes], io.BufferedReader(_Watched(stream, self, file), _STREAMED))
+        return cast("IO[bytes]", io.BufferedReader(_Watched(stream, self, file), _STREAMED))
 
     def check_part(self, place: int, size: int, checksum: int, file: str) -> None:
         if self._seen and self._blocks.setdefault((place, size), checksum) != checksum:

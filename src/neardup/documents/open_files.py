@@ -146,7 +146,7 @@ class OpenFiles:
     def stream(self, path: Place) -> IO[bytes]:
         if isinstance(path, Remote):
             return path.open()
-        return cast(IO[bytes], io.BufferedReader(self.raw(path), BUFFER_BYTES))
+        return cast("IO[bytes]", io.BufferedReader(self.raw(path), BUFFER_BYTES))
 
     def read_bytes(self, path: Place) -> bytes:
         if isinstance(path, Remote) or not _READS_AT:

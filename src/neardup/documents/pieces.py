@@ -74,7 +74,7 @@ def unpacking(raw: IO[bytes], codec: str | None) -> IO[bytes]:
     packing = packing_of(codec)
     if packing is None:
         return transcoded(raw, codec)
-    sips = cast(IO[bytes], _Sips(raw))
+    sips = cast("IO[bytes]", _Sips(raw))
     if packing == "xz":
         return transcoded(unpacked(lzma.open(sips)), codec)
     return transcoded(unpacked(pa.CompressedInputStream(pa.PythonFile(sips, "r"), packing)), codec)

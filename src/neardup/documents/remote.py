@@ -169,7 +169,7 @@ class Remote:
         return _stamp(info)
 
     def open(self, mode: str = "rb", buffering: int = READ_BYTES) -> IO[bytes]:  # noqa: ARG002 (as Path)
-        return cast(IO[bytes], io.BufferedReader(self.raw(), READ_BYTES))
+        return cast("IO[bytes]", io.BufferedReader(self.raw(), READ_BYTES))
 
     def raw(self) -> io.RawIOBase:
         """An unbuffered stream, for readers that know what they need, such as that of Parquet."""

@@ -115,16 +115,16 @@ def transcoded(stream: IO[bytes], codec: str | None) -> IO[bytes]:
     """A stream of UTF-16 or UTF-32 as UTF-8, if the codec requires it."""
     encoding = wide_of(codec)
     if (codec or "").endswith(f"+{WHOLE_JSON}"):
-        return cast(IO[bytes], io.BytesIO(_element_lines(stream)))
+        return cast("IO[bytes]", io.BytesIO(_element_lines(stream)))
     if encoding is None:
         return stream
-    return cast(IO[bytes], io.BufferedReader(_Transcoded(stream, encoding), 1 << 20))
+    return cast("IO[bytes]", io.BufferedReader(_Transcoded(stream, encoding), 1 << 20))
 
 
 def unpacked(packed: Any, limits: Limits = NO_LIMITS, packed_size: int = 0) -> IO[bytes]:
     """A buffered stream of the readable part of a compressed file that is open already."""
     raw = _Unpacked(packed, limits, packed_size)
-    return cast(IO[bytes], io.BufferedReader(raw, 1 << 20))
+    return cast("IO[bytes]", io.BufferedReader(raw, 1 << 20))
 
 
 def unpacked_document(data: bytes, packing: str, limits: Limits) -> tuple[bytes, str | None]:
@@ -349,14 +349,23 @@ def whole_block(block: bytes, stream: IO[bytes], limits: Limits) -> Iterator[byt
         yield TooLong.of("line", length, limits)
 
 
-_DIGESTS: ContextVar[dict[Path, str] | None] = ContextVar("digests", default=None)
+class UnwantedError(Exception):
+    """Files are not written on, because nobody waits for them any more."""
+
+
+class Digests(dict[Path, str]):
+    """The SHA-256 digests of files by path. ``unwanted``, set by any thread, ends the writing."""
+
+    unwanted = False
+
+
+_DIGESTS: ContextVar[Digests | None] = ContextVar("digests", default=None)
 
 
 @contextmanager
-def digesting() -> Iterator[dict[Path, str]]:
-    """Collects the SHA-256 digests of files by path, of the bytes as they are written: reading them
-    again takes longer."""
-    digests: dict[Path, str] = {}
+def digesting(digests: Digests | None = None) -> Iterator[Digests]:
+    """Collects the digests of the bytes as they are written: reading them again takes longer."""
+    digests = Digests() if digests is None else digests
     token = _DIGESTS.set(digests)
     try:
         yield digests
@@ -370,8 +379,11 @@ class _Pieces(io.FileIO):
     8 MB took 2 to 4 s of system time, and 0.15 s in pieces of up to 1 MB."""
 
     digest: Any = None
+    digests: Digests | None = None
 
     def write(self, data: Any) -> int:
+        if self.digests is not None and self.digests.unwanted:
+            raise UnwantedError
         piece = memoryview(data)[:_WRITTEN]
         count = super().write(piece)
         if self.digest:
@@ -384,12 +396,13 @@ def writing(path: Path, codec: str | None) -> Iterator[IO[bytes]]:
     with whole_file(path) as part:
         pieces, digests = _Pieces(part, "w"), _DIGESTS.get()
         pieces.digest = None if digests is None else hashlib.sha256()
+        pieces.digests = digests
         with io.BufferedWriter(pieces, _WRITTEN) as file:
             if codec is None:
                 yield file
             else:
                 with _packing(file, codec) as stream:
-                    yield cast(IO[bytes], stream)
+                    yield cast("IO[bytes]", stream)
         if digests is not None:
             digests[path] = pieces.digest.hexdigest()
 

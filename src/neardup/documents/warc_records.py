@@ -62,7 +62,7 @@ def records(stream: IO[bytes]) -> Iterator[tuple[Record, IO[bytes]]]:
     is truncated or continues with something else."""
     while record := _next(stream):
         content = _Content(stream, record.length)
-        yield record, cast(IO[bytes], content)
+        yield record, cast("IO[bytes]", content)
         while content.read(_PIECE):
             pass
         if content.left:

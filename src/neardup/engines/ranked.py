@@ -51,7 +51,7 @@ from neardup.papers.recipe import method_arguments
 from neardup.plan import Plan, resolve
 from neardup.progress import Silent
 from neardup.runs.grouped_list import Grouped, Places
-from neardup.runs.outcome import Intake
+from neardup.runs.run_tables import Intake
 from neardup.schema import Array, Ragged
 from neardup.settings import Settings, settings_of
 

@@ -41,9 +41,9 @@ from neardup.matching.evidence import EvidenceStore, Pairs, Verifier
 from neardup.methods.join import Join
 from neardup.plan import Plan, resolve
 from neardup.progress import Progress
-from neardup.runs.outcome import Intake
 from neardup.runs.result import Result
 from neardup.runs.rethreshold import NO_GROUPS, nothing_more
+from neardup.runs.run_tables import Intake
 from neardup.schema import Array, Ragged
 from neardup.settings import Settings
 

@@ -1,4 +1,9 @@
-"""Keys → groups of documents that share a key → candidate pairs.
+"""How documents become candidates: ``candidates`` of a collection, ``postings`` of an index.
+
+These two, and no other code, map the ``meeting`` that a method declares to the file of
+``matching/`` that serves it. Near fingerprints (Manku et al. 2007) are found here, table by table:
+the kernel verifies their pairs itself, so documents that share a narrow key by accident cost time
+but no memory. The other ways go from keys to groups of documents that share a key, and to pairs.
 
 ``pairs_within`` expands small groups into pairs, up to a budget. It leaves the remaining ones as
 hot groups, in which the rule compares each document only with kept ones (``decisions/rule.py``), so
@@ -14,6 +19,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +29,7 @@ from neardup.classes import dataclass
 from neardup.matching.evidence import EvidenceStore, Pairs
 from neardup.matching.key_store import KeyStore
 from neardup.methods.base import Prepared
-from neardup.methods.meeting import SPREAD
+from neardup.methods.meeting import SPREAD, Meeting, NearBits, RarePrefix, SharedKeys, SharedWindow
 from neardup.schema import Array, Ragged, offsets_of
 
 BLOCK_PAIRS = 1 << 14  # whose keys are read at a time
@@ -252,3 +258,115 @@ class Candidates:
     hot: Groups
     verify: Verify
     capped: Array = field(default_factory=lambda: np.empty(0, np.int64))
+
+
+def near_candidates(way: NearBits, leaders: Leaders, verify: Verify) -> Candidates:
+    """Each pair (a < b) of documents with near fingerprints once, and hot groups."""
+    places, budget = leaders.long, leaders.most_pairs
+    documents = leaders.order[places]
+    ascending = np.argsort(documents, kind="stable")
+    values = leaders.store.take(documents[ascending]).values
+    places = places[ascending]
+    codes = np.empty(0, np.int64)
+    if leaders.codes is not None:
+        codes = leaders.codes[places].astype(np.int64)
+    masks = way.masks(len(places), 1)
+    pairs, hot = [np.empty((2, 0), np.int64)], []
+    for table in range(len(masks)):
+        a, b, members, ends = _native.near_pairs(
+            values, codes, masks.reshape(-1), masks.shape[1], way.distance, table, budget
+        )
+        budget -= len(a)
+        pairs.append(np.stack([places[a], places[b]]))
+        hot.append(_group(places, members, ends))
+    both = np.concatenate(pairs, axis=1)
+    verified = verify(both.min(axis=0), both.max(axis=0))
+    return Candidates(verified, distinct(Groups.concat(hot)), verify)
+
+
+def _group(places: Array, members: Array, ends: Array) -> Groups:
+    """Groups with members in ascending order, as the rule expects them."""
+    group = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+    named = places[members]
+    return Groups(Ragged(named[np.lexsort((named, group))], ends), np.ones(len(members), np.uint8))
+
+
+class Signed(Protocol):
+    """The properties of a document that postings use."""
+
+    @property
+    def keys(self) -> Array: ...
+
+    @property
+    def probes(self) -> int: ...
+
+    @property
+    def evidence(self) -> Array: ...
+
+    @property
+    def too_short(self) -> bool: ...
+
+
+class Passing(NamedTuple):
+    """Numbers of documents, ascending, and their scores."""
+
+    numbers: Array
+    scores: Array
+
+
+class Postings(Protocol):
+    def add(self, signed: Signed, number: int, time: int) -> None: ...
+
+    def meet(self, signed: Signed) -> Array | Passing:
+        """Either the numbers of the documents to score, ascending, or all documents that pass, with
+        their scores. Forgotten documents may be among them."""
+        ...
+
+    def forget(self, number: int) -> None:
+        """The document can no longer be matched; its number is not reused before ``keep``."""
+        ...
+
+    def keep(self, numbers: Array) -> None:
+        """``numbers[i]`` is the new number of document i, negative if it was forgotten."""
+        ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    def lasting_bytes(self, alive: float) -> int:
+        """``bytes`` without what ``keep`` would free; ``alive`` is the share of live numbers."""
+        ...
+
+
+def candidates(meeting: Meeting, leaders: Leaders, verify: Verify) -> Candidates:
+    """The verified pairs of leaders that meet, and hot groups."""
+    way = meeting.batch
+    if isinstance(way, NearBits):
+        return near_candidates(way, leaders, verify)
+    if isinstance(way, SharedKeys):
+        from neardup.matching.shared_keys import key_candidates
+
+        return key_candidates(way, leaders, verify)
+    if isinstance(way, RarePrefix):
+        from neardup.matching.rare import rare_candidates
+
+        return rare_candidates(way, leaders, verify)
+    from neardup.matching.paths import path_candidates
+
+    return path_candidates(way, leaders, verify)
+
+
+def postings(
+    meeting: Meeting, period: int | None = None, clip: tuple[float, float] | None = None
+) -> Postings:
+    """An empty memory of documents for later arrivals. ``period`` is the time that one slot of a
+    window covers; None if documents never expire. ``clip`` are the shares of documents above and
+    below which a feature is not looked up, where features are."""
+    way = meeting.arrival
+    if isinstance(way, SharedWindow):
+        from neardup.matching.window import UNCLIPPED, SlottedWindow
+
+        return SlottedWindow(way.share, period, clip or UNCLIPPED)
+    from neardup.matching.shared_keys import KeyPostings
+
+    return KeyPostings(way.least)

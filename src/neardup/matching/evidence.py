@@ -103,6 +103,11 @@ class EvidenceStore:
         return int(self._ends.values[-1])
 
     @property
+    def size(self) -> int:
+        """Bytes of all documents, in memory or on disk."""
+        return self.total * self.dtype.itemsize
+
+    @property
     def held(self) -> int:
         """Bytes in memory."""
         return self._held * self.dtype.itemsize
@@ -249,7 +254,7 @@ class Pairs:
         return Pairs(names[self.a].astype(np.int64), names[self.b].astype(np.int64), self.score)
 
     def alone(self, documents: int) -> tuple[Array, Pairs]:
-        """Those of so many documents that are in pairs, and the pairs numbered by them."""
+        """The documents, of so many, that are in pairs, and the pairs numbered by them."""
         paired = np.zeros(documents, np.bool_)
         paired[self.a] = paired[self.b] = True
         number = np.cumsum(paired, dtype=np.int32) - np.int32(1)

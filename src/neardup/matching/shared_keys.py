@@ -22,12 +22,12 @@ from neardup.matching.candidates import (
     GroupPairs,
     Groups,
     Leaders,
+    Signed,
     Verify,
     distinct,
     distinct_parts,
 )
 from neardup.matching.evidence import EvidenceStore, Pairs
-from neardup.matching.postings import Signed
 from neardup.matching.rare import refine
 from neardup.methods.meeting import SharedKeys
 from neardup.schema import Array, Ragged

@@ -27,7 +27,7 @@ import numpy as np
 
 from neardup import _native
 from neardup.errors import SettingsError
-from neardup.matching.postings import Passing, Signed
+from neardup.matching.candidates import Passing, Signed
 from neardup.methods.parameters import threshold_fraction
 from neardup.methods.set_measures import passing_scores
 from neardup.schema import Array, Ragged

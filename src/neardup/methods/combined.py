@@ -278,12 +278,12 @@ class _Renamed:
 
 class _ReadyRenamed(_Renamed):
     def ready(self) -> Artefact:
-        return cast(ReadyNeed, self.need).ready()
+        return cast("ReadyNeed", self.need).ready()
 
 
 class _GeneralRenamed(_Renamed):
     def general(self) -> Artefact:
-        return cast(GeneralNeed, self.need).general()
+        return cast("GeneralNeed", self.need).general()
 
 
 def _renamed(need: Need, name: str) -> _Renamed:

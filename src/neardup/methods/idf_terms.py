@@ -23,7 +23,7 @@ FEWEST_DOCUMENTS = 20
 
 
 def table_of(artefacts: Artefacts) -> IdfTable:
-    return cast(IdfTable, artefacts["idf"])
+    return cast("IdfTable", artefacts["idf"])
 
 
 def read_terms(

@@ -62,7 +62,7 @@ class RarePrefix:
 @dataclass(frozen=True)
 class NearBits:
     """The evidence is a fingerprint: documents meet that differ in at most ``distance`` bits
-    (``matching/finder.py``). ``masks(documents, cores)`` has one row a table; fingerprints
+    (``matching/candidates.py``). ``masks(documents, cores)`` has one row a table; fingerprints
     within the distance agree under at least one. It refuses, with a sentence, what so many cores
     would not finish in reasonable time."""
 

@@ -249,7 +249,7 @@ class Semantic(Method):
 
 
 def encoder_in(artefacts: Artefacts) -> Encoder:
-    return cast(Encoder, artefacts[Encoder.kind])
+    return cast("Encoder", artefacts[Encoder.kind])
 
 
 def _cosines(evidence: Ragged, a: Array, b: Array, t: Fraction) -> Scores:

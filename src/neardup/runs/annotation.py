@@ -24,12 +24,11 @@ from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.feeds import FeedSource
 from neardup.documents.folder import FolderSource
 from neardup.documents.jsonl import JsonlChunk, JsonlSource, scan
-from neardup.documents.kept import readable
 from neardup.documents.lists import ListSource, json_line
 from neardup.documents.memory_tables import TableSource
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.remote import Place
-from neardup.documents.source import LineWriter, Source
+from neardup.documents.source import LineWriter, Source, readable
 from neardup.errors import UsageError
 from neardup.runs.annotated_sources import FIELDS, Added, annotated_source, with_columns
 from neardup.runs.result import Result

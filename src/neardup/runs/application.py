@@ -26,7 +26,7 @@ from neardup import __version__
 from neardup.decisions.policy import ACTIONS, DROP, KEEP, LINK, MERGE, REVIEW, Policy, read_policy
 from neardup.documents.collection import Collection
 from neardup.documents.columns import DEFAULT_ID, Mask
-from neardup.documents.kept import groups_of, names_of
+from neardup.documents.source import groups_of, names_of
 from neardup.errors import ConservationError, SettingsError
 from neardup.files import write_text
 from neardup.runs.actions import Acted, act, actions_table, links_table, merging

@@ -1,5 +1,8 @@
 """An outcome as the tables of a run: decisions, pairs, duplicates, clusters; and the kinds in them.
 
+``Intake`` and ``Outcome`` are what every engine hands over when it is done: the documents as read,
+and the decisions.
+
 For kinds, texts are read again, aligned in blocks, and let go. Equal texts are one text, and equal
 pairs of texts are one pair, however many documents have them. Pairs that digests tell are not
 aligned. What cannot be read again has no kind; no run fails for it.
@@ -9,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,12 +23,14 @@ import pyarrow.compute as pc
 from neardup import schema
 from neardup.classes import dataclass
 from neardup.decisions.kinds import Kinds, aligned_kinds, by_digests
-from neardup.decisions.rule import notes, reasons, with_notes
+from neardup.decisions.order import Undated
+from neardup.decisions.rule import Decided, notes, reasons, with_notes
+from neardup.documents.clashes import Shared
 from neardup.documents.collection import Collection
-from neardup.documents.columns import Columns
-from neardup.matching.evidence import Pairs
-from neardup.methods.base import FLAGS, TOO_SHORT, Method
-from neardup.runs.outcome import Outcome
+from neardup.documents.columns import Columns, Rejected
+from neardup.matching.evidence import EvidenceStore, Pairs
+from neardup.matching.key_store import KeyStore
+from neardup.methods.base import FLAGS, TOO_SHORT, Method, Prepared
 from neardup.runs.texts_again import (
     Inputs,
     Keys,
@@ -40,6 +46,7 @@ from neardup.schema import (
     DUPLICATE,
     KINDS,
     Array,
+    Ragged,
     blocks_of,
     coded_column,
     offsets_of,
@@ -49,8 +56,70 @@ from neardup.schema import (
 if TYPE_CHECKING:
     from neardup.runs.result import Result
 
-
 _FILES = schema.DECISIONS.field("file").type
+
+
+@dataclass
+class Intake:
+    """The result of pass 1. Arrays have one entry per accepted document, in input order."""
+
+    files: list[str]
+    sources: list[str]  # the name of the input that each file belongs to
+    file: Array
+    row: Array
+    position: Array  # among all input documents, rejected ones included
+    ids: pa.LargeStringArray
+    prepared: Prepared  # its evidence is in the store
+    lengths: Array  # in characters; zeros if the policy does not need them
+    extra: dict[str, pa.ChunkedArray]
+    store: EvidenceStore
+    rejected: list[Rejected]
+    rejected_position: Array
+    total: int
+    shared: Shared | None = None  # ids that several files have
+    undated: Undated | None = None  # dates that the order could not read
+    keys: KeyStore | None = None  # in a file; then ``prepared`` has none
+
+    def __len__(self) -> int:
+        return len(self.position)
+
+    def hand_over(self) -> Array:
+        """Ends what only matching needs, and gives the memory of the evidence to another store."""
+        if self.keys is not None:
+            self.keys.close()
+            self.keys = None
+        self.prepared = self.prepared.matched()
+        return self.store.hand_over()
+
+    def rows(self, documents: Array, evidence: Ragged) -> Prepared:
+        """Some documents, in ascending order, with their keys and the given evidence."""
+        rows = self.prepared.rows(documents, evidence)
+        return rows if self.keys is None else replace(rows, keys=self.keys.take(documents)[0])
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Everything that a Result is made from; arrays by document. The first ``refs`` documents of
+    the intake are references: they are kept, and not part of the input."""
+
+    intake: Intake
+    rank: Array
+    leader: Array
+    decided: Decided
+    cluster: Array
+    pairs: Pairs  # verified pairs of leaders
+    pairs_complete: bool
+    candidates: int
+    timings: dict[str, float]
+    refs: int = 0
+    refused: int = 0  # candidates that share only a template
+    capped: int = 0  # documents that were not compared with all that they met
+
+    def keep_mask(self) -> npt.NDArray[np.bool_]:
+        """Whether each input document is kept, in input order."""
+        keep = np.zeros(self.intake.total, np.bool_)
+        keep[self.intake.position[self.refs :]] = self.decided.kept_of[self.refs :] < 0
+        return keep
 
 
 def decisions_table(outcome: Outcome, method: Method, kinds: PairKinds | None = None) -> pa.Table:

@@ -21,8 +21,8 @@ from neardup.files import whole_file
 from neardup.methods.base import Prepared, signature_of, signed_parameters
 from neardup.plan import Plan
 from neardup.runs.checksums import Checksums, damaged
-from neardup.runs.outcome import Outcome
 from neardup.runs.run_folder import SIGNATURES
+from neardup.runs.run_tables import Outcome
 from neardup.schema import Array, Ragged, offsets_of, slices_of
 
 BATCH_BYTES = 16 << 20

@@ -5,7 +5,7 @@ collapsed, the others are matched, the rule decides, and copies follow their lea
 texts of pairs are aligned to find the kinds of duplicates, which changes no decision.
 
 Matching works on places in the order of the policy. How documents meet is declared by the method
-(``matching/finder.py``), and whether a pair passes is decided by the scorer
+(``matching/candidates.py``), and whether a pair passes is decided by the scorer
 (``matching/scorer.py``). A method that calibrates itself is matched as far down as the collection
 may move its threshold; then the calibration is made, or taken as given, and applied. With a given
 calibration by consistency, the pairs that meet are decided by it at once.
@@ -43,15 +43,20 @@ from neardup.engines.batch.references import joined, reference_texts, take_refer
 from neardup.engines.batch.threshold_choice import NO_ANSWERS, Answers, first_scorer, known_scores
 from neardup.matching import consistency
 from neardup.matching.background import background_pairs, low_scoring_pairs
-from neardup.matching.candidates import Candidates, Leaders, Verify, leaders
+from neardup.matching.candidates import Candidates, Leaders, Verify, candidates, leaders
 from neardup.matching.evidence import EvidenceStore, Pairs, Verifier
-from neardup.matching.finder import candidates
 from neardup.matching.scorer import ROUNDING, Scorer
 from neardup.methods.base import Comparisons
 from neardup.plan import Plan
 from neardup.progress import Progress
-from neardup.runs.outcome import Intake, Outcome
-from neardup.runs.run_tables import BLOCK_BYTES, PairKinds, all_pairs, kinds_of_texts
+from neardup.runs.run_tables import (
+    BLOCK_BYTES,
+    Intake,
+    Outcome,
+    PairKinds,
+    all_pairs,
+    kinds_of_texts,
+)
 from neardup.runs.texts_again import Means, Rows, TextsAgain, found_in, reread, text_keys
 from neardup.schema import Array, blocks_of, slices_of
 from neardup.settings import USUAL_MEMORY

@@ -40,7 +40,7 @@ from neardup.methods.base import Prepared
 from neardup.methods.preparation import no_keys, text_digests
 from neardup.plan import Plan
 from neardup.progress import Progress
-from neardup.runs.outcome import Intake
+from neardup.runs.run_tables import Intake
 from neardup.schema import Array, Growing, Ragged
 from neardup.wording import repeated, where
 
@@ -188,6 +188,8 @@ class _Gathered:
         keys = self.columns.keys
         chunk = 2 * size + 2 * prepared.evidence.values.nbytes + prepared.keys.values.nbytes
         spare = self.plan.spare(len(self.row)) - (self.plan.workers + 1) * chunk
+        if whole and self._read >= SAMPLE_BYTES and self.store.size * whole > spare * self._read:
+            self.store.bound(0)  # what does not fit is not held first and then written
         if spare < keys.held + self.store.held:
             be_frugal()
         if not self.plan.against:  # keys of references and of the input are joined

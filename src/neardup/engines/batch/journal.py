@@ -30,7 +30,7 @@ from neardup.runs.journal_folder import (
     state_of,
     write_arrays,
 )
-from neardup.runs.outcome import Intake, Outcome
+from neardup.runs.run_tables import Intake, Outcome
 from neardup.schema import Array, Ragged
 
 Taken = tuple[DocumentBatch, Prepared, Array]

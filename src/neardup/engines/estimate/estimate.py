@@ -34,10 +34,9 @@ import pyarrow.parquet as pq
 from neardup.artefacts.artefact import Artefacts
 from neardup.decisions.rule import rule_clusters
 from neardup.documents.collection import Collection
-from neardup.documents.kept import readable
 from neardup.documents.pieces import TRIED_BYTES
 from neardup.documents.row_groups import ROW_GROUP_BYTES
-from neardup.documents.source import Source
+from neardup.documents.source import Source, readable
 from neardup.engines.batch.batch_run import find_kinds, run
 from neardup.engines.batch.table_pass import with_artefacts
 from neardup.engines.estimate.sample import MOST_BYTES, Sample
@@ -45,8 +44,8 @@ from neardup.engines.execution import make_result
 from neardup.plan import Plan
 from neardup.progress import Silent
 from neardup.runs.annotated_sources import Added, annotated_lines
-from neardup.runs.outcome import Outcome
 from neardup.runs.result import Result
+from neardup.runs.run_tables import Outcome
 from neardup.runs.signatures import write_signatures
 from neardup.schema import Array
 

@@ -46,7 +46,7 @@ class Sample(Source):
         for source in chosen:
             for i, piece in enumerate(source.pieces(columns, budget)):
                 # Pieces do not know their rows, from which ids may be made: rows are renumbered.
-                chunk = cast(Chunk, replace(cast(Any, piece.chunk), first_row=row))
+                chunk = cast("Chunk", replace(cast("Any", piece.chunk), first_row=row))
                 seen += piece.size
                 for j, rows in enumerate(piece.parts):
                     if i == 0 or j > 0 or not piece.continues:

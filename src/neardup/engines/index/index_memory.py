@@ -1,10 +1,10 @@
 """The documents that can be matched, in memory: a cache of the window of the store.
 
-A document meets others by postings (``matching/finder.py``), and those it meets are scored on their
-evidence. Evidence is in memory only if scoring needs it: a bitmap window returns scores, so there
-the evidence stays in the store. Documents are numbered in the order of arrival. A removed document
-is forgotten at once, but its number stays until a quarter of the numbers are dead; then all
-documents are renumbered.
+A document meets others by postings (``matching/candidates.py``), and those it meets are scored on
+their evidence. Evidence is in memory only if scoring needs it: a bitmap window returns scores, so
+there the evidence stays in the store. Documents are numbered in the order of arrival. A removed
+document is forgotten at once, but its number stays until a quarter of the numbers are dead; then
+all documents are renumbered.
 
 :class:`Cache` synchronises the memory with its store: changes of other processes are read before
 anything is decided. The memory contains nothing that is not in the store, so it can be discarded at
@@ -22,8 +22,7 @@ from neardup.engines.index.arrival_rule import SEEN, Known, Rule, Scored
 from neardup.engines.index.signing import Signature, Signer, stored_signature
 from neardup.engines.index.store import LOG, Counters, Gone, Row, Store
 from neardup.engines.index.time_window import Window
-from neardup.matching.finder import postings
-from neardup.matching.postings import Passing
+from neardup.matching.candidates import Passing, postings
 from neardup.matching.scorer import Scorer
 from neardup.matching.window import HOURS, UNCLIPPED
 

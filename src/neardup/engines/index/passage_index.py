@@ -89,7 +89,7 @@ class PassageIndex:
             self._known_bytes += sum(len(known[number]) for number in missing)
         if self._known_bytes > _KNOWN:
             self._forget_rows()
-        return cast(list[bytes], rows)
+        return cast("list[bytes]", rows)
 
     def _forget_rows(self) -> None:
         self._known: dict[int, bytes] = {}

@@ -36,8 +36,7 @@ from neardup.matching.evidence import EvidenceStore, Pairs
 from neardup.methods.base import Prepared
 from neardup.plan import Plan
 from neardup.progress import Silent
-from neardup.runs.outcome import Intake, Outcome
-from neardup.runs.run_tables import all_pairs, decided_columns
+from neardup.runs.run_tables import Intake, Outcome, all_pairs, decided_columns
 from neardup.schema import Array, Ragged, offsets_of
 
 # The kinds of rows in ``DECIDED``: a document; a pair, if all of them fit; one of those seen.

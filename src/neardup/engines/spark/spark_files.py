@@ -22,10 +22,9 @@ from neardup.documents.columns import Columns, DocumentBatch
 from neardup.documents.extraction.extractor import Extraction, Extractor
 from neardup.documents.folder import FolderSource
 from neardup.documents.inputs import SOURCE, Inputs, with_names
-from neardup.documents.kept import readable
 from neardup.documents.lost import LostSource
 from neardup.documents.remote import Place
-from neardup.documents.source import Source
+from neardup.documents.source import Source, readable
 from neardup.engines.spark import positions
 from neardup.engines.spark.session import spread
 from neardup.engines.spark.spark_signing import Taken, Work

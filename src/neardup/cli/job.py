@@ -30,6 +30,7 @@ from neardup.cli.options import settings_from
 from neardup.draft import Draft, refuse_filled
 from neardup.errors import SettingsError
 from neardup.files import only_writer
+from neardup.settings import USUAL_MEMORY
 
 if TYPE_CHECKING:
     from neardup.artefacts.artefact import Artefacts
@@ -109,7 +110,8 @@ class Job:
             click.get_current_context().meta[INTERRUPTED] = done
             refuse_filled(folder, RUN, overwrite=overwrite)  # another run may have ended meanwhile
             journal = draft.journal if resume else None
-            if kept and self.plan.workers > 1 and not self.annotate:
+            roomy = self.plan.workers > 1 and self.plan.memory >= USUAL_MEMORY
+            if kept and roomy and not self.annotate:
                 with EarlyFiles(self.collection, draft.path, one_file=self.one_file) as early:
                     result = self.run(draft.path, journal, early.begin)
                     write_run(result, draft, kept=kept, early=early)

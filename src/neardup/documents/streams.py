@@ -15,7 +15,7 @@ import lzma
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, Any, cast
@@ -30,6 +30,7 @@ from neardup.files import whole_file
 CHUNK_BYTES = 8 << 20
 _PIECE = 1 << 14
 _WRITTEN = 1 << 18  # bytes at a time
+_SENT = 16 << 20  # bytes that the disk is given at a time
 _SKIPPED = 1 << 20  # bytes of a line above the limit that are read at a time
 NO_LIMITS = Limits(sys.maxsize, sys.maxsize, sys.maxsize)
 # UTF-32 first: its mark begins with that of UTF-16.
@@ -380,6 +381,7 @@ class _Pieces(io.FileIO):
 
     digest: Any = None
     digests: Digests | None = None
+    _written = _sent = 0
 
     def write(self, data: Any) -> int:
         if self.digests is not None and self.digests.unwanted:
@@ -388,7 +390,21 @@ class _Pieces(io.FileIO):
         count = super().write(piece)
         if self.digest:
             self.digest.update(piece[:count])
+        self._written += count
+        if self._written - self._sent >= _SENT:
+            _send(self.fileno(), self._sent, self._written - self._sent)
+            self._sent = self._written
         return count
+
+
+def _send(file: int, begin: int, size: int) -> None:
+    """Has the system begin to write these bytes to the disk, and does not wait: a file that is
+    synced at the end would wait for all of them, 0.15 s for 0.5 GB."""
+    import ctypes
+
+    with suppress(AttributeError, OSError, TypeError):  # not Linux
+        call = ctypes.CDLL(None).sync_file_range
+        call(file, ctypes.c_longlong(begin), ctypes.c_longlong(size), 2)  # SYNC_FILE_RANGE_WRITE
 
 
 @contextmanager

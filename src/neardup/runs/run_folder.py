@@ -4,6 +4,10 @@ It has ``kept.*`` in the format of the input, ``decisions.parquet``, ``duplicate
 ``pairs.parquet``, ``rejected.jsonl``, ``report.html`` and ``run.json``. The folder is written as a
 draft (``draft.py``), which replaces an earlier run only when it is whole and on the disk.
 ``checksums.sha256`` has the checksums of all files.
+
+``named_as_in_run`` names the documents of the kept files, whose lines are as they came. Where
+several inputs had an id, a kept file has it more than once. The decisions say which document is
+which: kept documents stand in a file in the order of the input.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path, PurePath
@@ -24,7 +28,9 @@ import pyarrow.parquet as pq
 
 from neardup import schema
 from neardup.artefacts.artefact import Artefacts
+from neardup.classes import dataclass
 from neardup.documents.collection import Collection
+from neardup.documents.columns import Columns, Rejected
 from neardup.documents.file_formats import address_of
 from neardup.documents.lost import damaged_kept
 from neardup.documents.remote import Place
@@ -45,11 +51,12 @@ from neardup.report.run_report import REPORT, run_page
 from neardup.report.run_view import Run
 from neardup.runs.checksums import (
     CHECKSUMS,
+    Checksums,
     digests_of,
+    read_table,
     write_checksums,
 )
 from neardup.runs.export import ENDINGS, write_export
-from neardup.runs.kept_names import KEPT_OF
 from neardup.runs.result import Result
 from neardup.runs.run_info import (
     FORMAT,
@@ -308,3 +315,49 @@ def rejected_rows(decisions: pa.Table) -> pa.Table:
 def write_table(table: pa.Table, path: Path) -> None:
     with writing(path, None) as file:
         pq.write_table(table, file, compression="zstd")
+
+
+KEPT_OF = "kept_of"  # in run.json: the kept file of each input
+
+
+def named_as_in_run(
+    collection: Collection, folder: Path, info: Mapping[str, Any], columns: Columns
+) -> Collection:
+    """``collection``: kept files of the run in ``folder``."""
+    if "shared_ids" not in info:
+        return collection
+    table = read_table(Checksums(folder).check("decisions.parquet"), schema.DECISIONS)
+    table = table.filter(pc.equal(table["decision"].cast(pa.string()), schema.KEPT))
+    files = table["file"].cast(pa.large_string())
+    known: dict[str, tuple[Array, pa.Array]] = {}
+    for source in collection.sources:
+        name = PurePath(source.file).relative_to(folder.as_posix()).as_posix()
+        inputs = [file for file, to in info[KEPT_OF].items() if to == name]
+        here = pc.is_in(files, pa.array(inputs, pa.large_string()))
+        ids = table["id"].filter(here).combine_chunks().cast(pa.large_string())
+        rows = _rows(Collection([source]), columns)
+        if len(rows) == len(ids):  # else the file is not what the run wrote
+            known[source.file] = rows, ids
+    return collection.named(_KeptNames(known))
+
+
+def _rows(collection: Collection, columns: Columns) -> Array:
+    parts = [chunk.read().records.column("row").to_numpy() for chunk in collection.chunks(columns)]
+    return np.concatenate([np.empty(0, np.int64), *parts])
+
+
+@dataclass(frozen=True)
+class _KeptNames:
+    """The names of kept documents: for each file the rows of its documents, ascending, and what the
+    run calls them."""
+
+    known: Mapping[str, tuple[Array, pa.Array]]
+
+    def names(self, records: pa.RecordBatch, file: str) -> pa.Array:
+        if file not in self.known:
+            return records.column("id")
+        rows, ids = self.known[file]
+        return ids.take(pa.array(np.searchsorted(rows, records.column("row").to_numpy())))
+
+    def renamed(self, rejected: Sequence[Rejected]) -> list[Rejected]:
+        return list(rejected)

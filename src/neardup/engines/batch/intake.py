@@ -142,9 +142,9 @@ class _Gathered:
     columns: PreparedColumns
     files: dict[str, int] = field(default_factory=dict)
     file: Growing = field(default_factory=lambda: Growing(np.int32))
-    row: Growing = field(default_factory=lambda: Growing(np.int64))
+    row: Growing = field(default_factory=lambda: Growing(np.int32))
     records: list[pa.RecordBatch] = field(default_factory=list)
-    position: Growing = field(default_factory=lambda: Growing(np.int64))
+    position: Growing = field(default_factory=lambda: Growing(np.int32))
     lengths: Growing = field(default_factory=lambda: Growing(np.int64))
     rejected: list[Rejected] = field(default_factory=list)
     rejected_position: list[Array] = field(default_factory=list)

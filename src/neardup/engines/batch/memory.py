@@ -40,6 +40,12 @@ def keep_freed() -> None:
         libc.mallopt(_MMAP_THRESHOLD, _KEPT)
 
 
+def relieve() -> None:
+    """Gives back what a stage has freed, if memory is scarce."""
+    if be_frugal.cache_info().currsize:
+        give_back()
+
+
 def give_back() -> None:
     """What was freed."""
     pa.default_memory_pool().release_unused()

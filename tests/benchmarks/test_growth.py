@@ -8,6 +8,8 @@ than are worth making, so that the number of candidates does not grow on its way
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import neardup as nd
@@ -18,6 +20,7 @@ from neardup.decisions.rule import FEWER, FEWEST_WALKED
 from neardup.matching import paths
 from neardup.matching.candidates import FIRST_SHARE, MOST_COMPARED
 from neardup.plan import FEWEST_PAIRS
+from neardup.schema import Ragged
 
 DOCUMENTS = 2_000
 # Three steps of a walk, the pairs that share several keys, and the pairs of small groups.
@@ -75,6 +78,32 @@ def test_sketches_tell_that_a_crowd_cannot_pass(monkeypatch: pytest.MonkeyPatch)
     work = growth.work("qgrams", "permutations", 4_000)
     assert work.capped > 0
     assert work.candidates <= 4_000
+
+
+def test_paths_end_early_where_hardly_any_match(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where features are common, repetitions are as many as so many steps a document allow. Large
+    collections have such deep paths; here a lower depth is the greatest, and few steps are many."""
+    steps = []
+    run = paths._Search._run
+
+    def counted(search: paths._Search, roots: Ragged) -> tuple[Any, ...]:
+        result = run(search, roots)
+        steps.append(result[2])
+        return result
+
+    monkeypatch.setattr(paths._Search, "_run", counted)
+    monkeypatch.setattr(paths, "MOST_DEPTH", 9)
+    texts = zoo.texts("permutations", 4_000)
+    copies = [" ".join([*words[1:], words[0]]) for words in map(str.split, texts[::80])]
+    every = nd.dedup([*texts, *copies], method="qgrams", kinds="none", workers=1)
+    all_steps = sum(steps)
+    assert every.info["capped"] == 0
+    steps.clear()
+    monkeypatch.setattr(paths, "MOST_STEPS", most := all_steps // (2 * 4_050))
+    fewer = nd.dedup([*texts, *copies], method="qgrams", kinds="none", workers=1)
+    assert fewer.info["capped"] == 4_050
+    assert sum(steps) <= 1.1 * most * 4_050
+    assert fewer.counts.duplicates == every.counts.duplicates == len(copies)
 
 
 @pytest.mark.parametrize("method", ["rareshingles", "spotsigs"])

@@ -5,7 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 import shlex
+import time
 from pathlib import Path
+from threading import Event, Thread
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,6 +17,9 @@ import pytest
 import neardup as nd
 from cli.sample import DOCUMENTS, TEXT, Run, jsonl
 from neardup.cli import summary
+from neardup.documents.streams import _Pieces
+from neardup.engines.batch.batch_run import find_kinds
+from neardup.runs.checksums import digests_of
 
 
 def test_writes_a_run_folder(run: Run, docs: Path, tmp_path: Path) -> None:
@@ -186,6 +192,48 @@ def test_workers_and_memory_change_nothing(run: Run, docs: Path, tmp_path: Path)
     assert run("dedup", docs, "-o", tmp_path / "b", "--workers", "1").exit_code == 0
     a, b = (pq.read_table(tmp_path / x / "decisions.parquet") for x in "ab")
     assert a.equals(b)
+
+
+def test_kept_lines_are_written_while_kinds_are_found(
+    run: Run, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def waiting(*arguments: Any) -> Any:
+        folder, end = arguments[4], time.monotonic() + 60
+        while not (folder / "kept.jsonl").exists() and time.monotonic() < end:
+            time.sleep(0.001)
+        assert (folder / "kept.jsonl").exists()
+        return find_kinds(*arguments)
+
+    monkeypatch.setattr("neardup.engines.execution.find_kinds", waiting)
+    assert run("dedup", docs, "-o", tmp_path / "a", "--workers", "2").exit_code == 0
+    monkeypatch.undo()
+    assert run("dedup", docs, "-o", tmp_path / "b", "--workers", "1").exit_code == 0
+    a, b = (digests_of(tmp_path / name) for name in "ab")
+    different = {"run.json", "report.html", "checksums.sha256"}  # they have workers and times
+    assert {name for name in a.keys() | b.keys() if a.get(name) != b.get(name)} <= different
+
+
+def test_a_failure_while_kept_lines_are_written_leaves_nothing(
+    run: Run, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, failed = Event(), Event()
+
+    def unending(stream: Any, data: Any) -> int:
+        begun.set()
+        assert failed.wait(60)
+        return int(write(stream, data))
+
+    def failing(*_: object) -> None:
+        assert begun.wait(60)
+        Thread(target=lambda: (time.sleep(0.05), failed.set())).start()
+        raise ZeroDivisionError
+
+    write, before = _Pieces.write, sorted(tmp_path.iterdir())
+    monkeypatch.setattr(_Pieces, "write", unending)
+    monkeypatch.setattr("neardup.engines.execution.find_kinds", failing)
+    done = run("dedup", docs, "-o", tmp_path / "out", "--workers", "2")
+    assert (done.exit_code, sorted(tmp_path.iterdir())) == (1, before)
+    assert "unexpected ZeroDivisionError" in done.stderr
 
 
 def test_few_pairs_are_partial(run: Run, docs: Path, tmp_path: Path) -> None:

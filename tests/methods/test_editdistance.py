@@ -13,7 +13,7 @@ from neardup.errors import SettingsError
 from neardup.features.qgrams import positional_qgrams
 from neardup.methods.editdistance import EditDistance
 from neardup.testing import batch, prepare
-from neardup.text.edit_distance import edit_distance
+from neardup.text.alignment import edit_distance
 from neardup.text.words import normal_form
 
 TITLES = st.lists(st.text("abc ", min_size=1, max_size=24), min_size=2, max_size=8, unique=True)

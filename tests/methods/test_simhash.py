@@ -15,7 +15,7 @@ from neardup import _native
 from neardup import api as nd
 from neardup.artefacts.idf import IdfCounter
 from neardup.errors import SettingsError
-from neardup.methods import bit_tables
+from neardup.methods.meeting import choose_tables, table_masks
 from neardup.methods.simhash import SimHash
 from neardup.schema import Ragged
 from neardup.testing import batch, prepare
@@ -105,8 +105,8 @@ def test_every_choice_of_tables_is_complete(bits: int, distance: int, documents:
     """Whatever ``distance`` blocks are touched, some table looks only at the others."""
     if bits == 32 and distance > 5:
         documents = min(documents, 10**5)  # more are refused
-    tables = bit_tables.choose_tables(bits, distance, documents)
-    rows = [sum(int(w) << 64 * i for i, w in enumerate(row)) for row in bit_tables.masks(tables)]
+    tables = choose_tables(bits, distance, documents)
+    rows = [sum(int(w) << 64 * i for i, w in enumerate(row)) for row in table_masks(tables)]
     assert len(rows) == comb(tables.blocks, distance)
     rng = np.random.default_rng(distance)
     for _ in range(200):
@@ -116,16 +116,16 @@ def test_every_choice_of_tables_is_complete(bits: int, distance: int, documents:
 
 def test_tables_follow_manku() -> None:
     """k + 1 tables for few documents; wider keys and more tables for many."""
-    assert bit_tables.choose_tables(64, 3, 1000).count == 4
-    assert bit_tables.choose_tables(64, 3, 10**7).count == 10
-    assert bit_tables.choose_tables(64, 3, 10**7).key_bits >= 24
-    small, large = (bit_tables.choose_tables(64, 6, n).comparisons(n) for n in (10**5, 10**7))
+    assert choose_tables(64, 3, 1000).count == 4
+    assert choose_tables(64, 3, 10**7).count == 10
+    assert choose_tables(64, 3, 10**7).key_bits >= 24
+    small, large = (choose_tables(64, 6, n).comparisons(n) for n in (10**5, 10**7))
     assert large < 400 * small  # near-linear: a hundred times the documents
 
 
 def test_too_much_work_is_refused_with_a_hint() -> None:
     with pytest.raises(SettingsError, match=r"comparisons.*Hint: take a smaller distance"):
-        bit_tables.choose_tables(64, 10, 10**8)
+        choose_tables(64, 10, 10**8)
 
 
 @st.composite

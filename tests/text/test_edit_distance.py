@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from neardup.cli import main
 from neardup.errors import SettingsError
-from neardup.text.edit_distance import Costs, Step, edit_distance, steps
+from neardup.text.alignment import Costs, Step, edit_distance, steps
 
 SHORT = st.text("abc", max_size=7)
 COSTS = st.builds(Costs, *[st.integers(1, 4)] * 3)

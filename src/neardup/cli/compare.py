@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from neardup.methods.base import Method
     from neardup.runs.comparison import Comparison
     from neardup.runs.explanation import Explanation
-    from neardup.text.edit_distance import Step
+    from neardup.text.alignment import Step
 
 LINES = 200
 COLLECTIONS = (
@@ -155,7 +155,7 @@ def _edit_lines(edits: list[dict[str, Any]] | None, most: int | None) -> list[st
 
 def _edit_distances(shown: Comparison | Explanation, costs: str) -> dict[str, Any]:
     from neardup.runs.comparison import Comparison
-    from neardup.text.edit_distance import Costs, edit_distance, steps
+    from neardup.text.alignment import Costs, edit_distance, steps
     from neardup.text.words import words
 
     written = Costs.parse(costs)

@@ -30,11 +30,14 @@ from neardup.cli.options import settings_from
 from neardup.draft import Draft, refuse_filled
 from neardup.errors import SettingsError
 from neardup.files import only_writer
+from neardup.settings import USUAL_MEMORY
 
 if TYPE_CHECKING:
+    from neardup.artefacts.artefact import Artefacts
     from neardup.documents.collection import Collection
     from neardup.plan import Plan
     from neardup.runs.result import Result
+    from neardup.schema import Array
 
 
 SHOWN = ("as_json", "quiet", "annotate", "one_file", "export", "accept_rejected")
@@ -98,7 +101,7 @@ class Job:
 
     def into_folder(self, folder: Path, *, kept: bool, overwrite: bool, resume: bool) -> None:
         """Writes the whole run folder, or removes the part of it that was written."""
-        from neardup.runs.run_folder import write_run
+        from neardup.runs.run_folder import EarlyFiles, write_run
 
         check_folder(folder, self.collection.paths, overwrite=overwrite)
         began = time.perf_counter()
@@ -106,8 +109,15 @@ class Job:
             done = functools.partial(after_interruption, folder, draft, resume=resume)
             click.get_current_context().meta[INTERRUPTED] = done
             refuse_filled(folder, RUN, overwrite=overwrite)  # another run may have ended meanwhile
-            result = self.run(draft.path, draft.journal if resume else None)
-            write_run(result, draft, kept=kept)
+            journal = draft.journal if resume else None
+            roomy = self.plan.workers > 1 and self.plan.memory >= USUAL_MEMORY
+            if kept and roomy and not self.annotate:
+                with EarlyFiles(self.collection, draft.path, one_file=self.one_file) as early:
+                    result = self.run(draft.path, journal, early.begin)
+                    write_run(result, draft, kept=kept, early=early)
+            else:
+                result = self.run(draft.path, journal)
+                write_run(result, draft, kept=kept)
         self.report(result, folder, began)
 
     def into_file(self, file: Path, *, overwrite: bool) -> None:
@@ -132,7 +142,12 @@ class Job:
         write(result)
         self.report(result, None, began)
 
-    def run(self, folder: Path | None, resume: Path | None = None) -> Result:
+    def run(
+        self,
+        folder: Path | None,
+        resume: Path | None = None,
+        decided: Callable[[Array, Artefacts], None] | None = None,
+    ) -> Result:
         from neardup.engines.execution import execute
         from neardup.progress import of_command
 
@@ -145,7 +160,12 @@ class Job:
             gc.freeze()
         try:
             result = execute(
-                self.collection, self.plan, progress=progress, folder=folder, resume=resume
+                self.collection,
+                self.plan,
+                progress=progress,
+                folder=folder,
+                resume=resume,
+                decided=decided,
             )
         finally:
             progress.finish()

@@ -257,7 +257,7 @@ def _labelled(
 
 def _show(model: Model, as_json: bool) -> None:
     from neardup.cli.terminal import show_sections
-    from neardup.evaluation.training.model_report import sections_of
+    from neardup.evaluation.training.validation import sections_of
 
     if as_json:
         show_json(model.describe())

@@ -10,6 +10,7 @@ import functools
 import os
 import platform
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import __version__, _native
+from neardup.artefacts.artefact import Artefacts
 from neardup.artefacts.calibration import Calibration
 from neardup.decisions.order import Undated, rank_of_all
 from neardup.documents.clashes import Shared
@@ -45,6 +47,7 @@ from neardup.runs.run_tables import (
     pairs_table,
 )
 from neardup.runs.signatures import write_signatures
+from neardup.schema import Array
 
 _STANDING_WORDS = 8  # of the shortest passage that a source repeats; footers are short
 
@@ -56,8 +59,10 @@ def execute(
     progress: Progress | None = None,
     folder: Path | None = None,
     resume: Path | None = None,
+    decided: Callable[[Array, Artefacts], None] | None = None,
 ) -> Result:
-    """``resume`` is the folder of a journal, by which an interrupted run goes on."""
+    """``resume`` is the folder of a journal, by which an interrupted run goes on. ``decided`` is
+    given the documents that are kept, and the artefacts, before kinds are found; not on Spark."""
     if collection.limit != plan.limit:
         collection = collection.limited(plan.limit)
     fields = plan.policy.fields or () if plan.policy else ()
@@ -74,6 +79,8 @@ def execute(
     if journal or not counts_while_reading(plan):
         plan = with_artefacts(collection, plan, log, journal)
     outcome, plan = run(collection, plan, log, folder, journal)
+    if decided:
+        decided(outcome.keep_mask(), plan.artefacts)
     room = None if plan.signatures else outcome.intake.store.hand_over()
     kinds = find_kinds(collection, plan, outcome, log, folder, room)
     del room

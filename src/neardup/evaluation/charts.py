@@ -29,7 +29,7 @@ from neardup.report.figures import (
 from neardup.report.html_page import Html
 
 if TYPE_CHECKING:
-    from neardup.evaluation.planted_findings import Findings
+    from neardup.evaluation.planted_experiment import Findings
 
 MEASURES = ("precision", "recall", "F1")
 ROW = 15  # pixels of an edit in the map of recall

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ from neardup.errors import DataError
 from neardup.methods.base import Comparisons, Method, Scores
 from neardup.schema import Array, Growing, Ragged, offsets_of
 
+T = TypeVar("T")
 SPOOLED_BLOCK = 1 << 19  # values that are rewritten at a time in a file
 SMALL = 1 << 20  # bytes of small collections, for which large pages would take longer
 
@@ -230,7 +231,7 @@ def _room(dtype: np.dtype[Any], limit: int) -> Array:
 
 BLOCK_BYTES = 32 << 20
 # Where evidence is read in place: pairs of a block, and documents of which each block may see all.
-BLOCK_PAIRS, MOST_DOCUMENTS = 1 << 14, 1 << 18
+FEWEST_PAIRS, BLOCK_PAIRS, MOST_DOCUMENTS = 1 << 10, 1 << 14, 1 << 18
 
 
 @dataclass(frozen=True)
@@ -300,13 +301,8 @@ class Verifier:
 
     def scores(self, a: Array, b: Array) -> Scores:
         """One score for each pair, in the order of the pairs."""
-        blocks = self._blocks(a, b)
         self.scored += len(a)
-        if len(blocks) < 2:
-            parts = [self._score(a[part], b[part]) for part in blocks]
-        else:
-            with ThreadPoolExecutor(self.workers) as pool:
-                parts = list(pool.map(lambda part: self._score(a[part], b[part]), blocks))
+        parts = self._of_blocks(self._score, a, b)
         self.refused += sum(p.refused for p in parts)
         passed = np.concatenate([np.empty(0, np.bool_), *(p.passed for p in parts)])
         return Scores(passed, np.concatenate([np.empty(0), *(p.score for p in parts)]))
@@ -316,12 +312,21 @@ class Verifier:
         if not len(a):
             return []
         if self._whole is not None:
-            return [slice(i, i + BLOCK_PAIRS) for i in range(0, len(a), BLOCK_PAIRS)]
+            # No worker waits long for the last block of another one.
+            size = min(max(len(a) // (4 * self.workers), FEWEST_PAIRS), BLOCK_PAIRS)
+            return [slice(i, i + size) for i in range(0, len(a), size)]
         sizes = self.store.lengths_of(a) + self.store.lengths_of(b)
         volume = np.cumsum(sizes * self.store.dtype.itemsize)
         cuts = np.flatnonzero(np.diff(volume // BLOCK_BYTES)) + 1
         edges = [0, *cuts.tolist(), len(a)]
         return [slice(i, j) for i, j in pairwise(edges)]
+
+    def _of_blocks(self, work: Callable[[Array, Array], T], a: Array, b: Array) -> list[T]:
+        blocks = self._blocks(a, b)
+        if len(blocks) < 2:
+            return [work(a[part], b[part]) for part in blocks]
+        with ThreadPoolExecutor(self.workers) as pool:
+            return list(pool.map(lambda part: work(a[part], b[part]), blocks))
 
     def _score(self, a: Array, b: Array) -> Scores:
         documents, evidence, first, second = self._taken(a, b)
@@ -333,9 +338,11 @@ class Verifier:
     def compared(self, method: Method, a: Array, b: Array) -> Comparisons:
         """The pairs compared to their end, in the order given."""
         none = np.empty(0, np.bool_)
-        parts = [Comparisons(np.empty(0), none, none)]
-        blocks = (self._taken(a[part], b[part]) for part in self._blocks(a, b))
-        parts += [method.comparisons(*block[1:]) for block in blocks]
+
+        def of_block(a: Array, b: Array) -> Comparisons:
+            return method.comparisons(*self._taken(a, b)[1:])
+
+        parts = [Comparisons(np.empty(0), none, none), *self._of_blocks(of_block, a, b)]
         return Comparisons(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
     @property

@@ -7,6 +7,10 @@ few, and walk on if they are many, so common features make long paths and rare o
 kernels and the proof are in ``native/matching/paths.hpp``; this module computes how deep paths go
 and how many repetitions keep the miss rate. The rarity of features is counted from a sample. It
 affects the cost, but not the bound on the miss rate.
+
+Where nearly all features are common and hardly any sets match, such as permutations of the same
+words, that miss rate costs the work of many comparisons with each set, more in a larger collection.
+There the walk ends after fewer repetitions (``MOST_STEPS``) and all documents count as capped.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +27,7 @@ import numpy.typing as npt
 from neardup import _native
 from neardup.classes import dataclass
 from neardup.matching.candidates import (
+    HARDLY,
     Candidates,
     GroupPairs,
     Groups,
@@ -32,7 +37,7 @@ from neardup.matching.candidates import (
     share_keys,
 )
 from neardup.matching.evidence import EvidenceStore, Pairs
-from neardup.matching.rare import refine
+from neardup.matching.rare import ALIKE, refine, share_alike
 from neardup.methods.meeting import SPREAD, SharedPaths
 from neardup.schema import Array, Ragged, offsets_of
 
@@ -125,13 +130,17 @@ def sketches(sets: PathSets, share: Fraction) -> Ragged:
 FEW_BITS = 5  # documents on a path with fewer than 2⁵ others are compared with them
 FEW = 64  # documents that are all compared
 PART_PATHS = 1 << 20
+# At the greatest depth of paths, the first repetitions show what all would cost. If it is more
+# than so many steps a document and hardly any match, as many follow as that allows. A comparison of
+# sketches is a step; a path takes as long as a few.
+FIRST_REPETITIONS, MOST_STEPS, STEPS_OF_PATH = 8, 1 << 13, 16
 PATHS_OF_ONE = 6  # paths of a document in one repetition, roughly: the basis of memory planning
 _LOW_BITS = np.uint64(0x3FF)  # of a path: its depth and how many are on it
 
 
 def path_candidates(way: SharedPaths, leaders: Leaders, verify: Verify) -> Candidates:
-    met = _path_pairs(way, leaders)
-    pairs = [verify(met.a, met.b)]
+    met = _path_pairs(way, leaders, verify)
+    pairs = [met.verified]
 
     # Where all documents meet and none match, sketches show it for a fraction of a comparison.
     def verify_near(a: Array, b: Array) -> Pairs:
@@ -145,45 +154,84 @@ def path_candidates(way: SharedPaths, leaders: Leaders, verify: Verify) -> Candi
         rare = GroupPairs(hot, leaders.most_pairs - len(crowds))
         pairs.append(rare.verified(verify_near))
         hot = rare.hot
-    return Candidates(Pairs.concat(pairs).distinct(), hot, verify_near)
+    return Candidates(Pairs.concat(pairs).distinct(), hot, verify_near, met.capped)
 
 
 class _PathPairs(NamedTuple):
-    """Each pair (a < b) that may pass once, and crowds, whose pairs were not expanded;
-    ``may_pass`` is false for pairs of long documents that certainly do not pass."""
+    """The pairs that pass of those that are alone on a path with few others, and crowds, whose
+    pairs were not expanded; ``may_pass`` is false for pairs of long documents that certainly do not
+    pass. ``capped`` are the places of documents that walked fewer paths than the miss rate asks."""
 
-    a: Array
-    b: Array
+    verified: Pairs
     crowds: Groups
     may_pass: Callable[[Array, Array], npt.NDArray[np.bool_]]
+    capped: Array
 
 
-def _path_pairs(way: SharedPaths, leaders: Leaders) -> _PathPairs:
+def _path_pairs(way: SharedPaths, leaders: Leaders, verify: Verify) -> _PathPairs:
     places = leaders.long
     codes = None if leaders.codes is None else leaders.codes[places]
     if len(places) <= FEW:
         everyone = _everyone(places, codes)
-        return _PathPairs(*_no_pairs(), everyone, lambda a, _: np.ones(len(a), np.bool_))
+        every = lambda a, _: np.ones(len(a), np.bool_)  # noqa: E731
+        return _PathPairs(Pairs.none(), everyone, every, np.empty(0, np.int64))
     by_document = np.argsort(leaders.order[places], kind="stable")
     named = places[by_document]
     codes = None if codes is None else codes[by_document]
     with ThreadPoolExecutor(leaders.workers) as pool:
         search = _Search.over(PathSets(leaders.order[named], leaders.store, pool), way)
-        met = [search.run(roots) for roots in search.rounds(codes)]
-    pairs = _distinct([some for some, _ in met])
-    first, second = pairs >> np.uint64(32), pairs & np.uint64(0xFFFFFFFF)
-    if codes is not None:  # first paths are hashes: two codes may have the same
-        same = codes[first] == codes[second]
-        first, second = first[same], second[same]
-    a, b = named[first], named[second]
-    crowds = Groups.concat([crowd for _, some in met for crowd in some])
+        met = _Met(named, codes, verify)
+        all_walked = search.walk(met)
     number = np.zeros(len(leaders.order), np.uint32)
     number[named] = np.arange(len(named), dtype=np.uint32)
 
     def may_pass(a: Array, b: Array) -> npt.NDArray[np.bool_]:
         return search.may_pass(number[a], number[b])
 
-    return _PathPairs(np.minimum(a, b), np.maximum(a, b), _named(crowds, named), may_pass)
+    capped = named[:0] if all_walked else np.sort(named)
+    return _PathPairs(met.verified(), met.crowds, may_pass, capped)
+
+
+class _Met:
+    """The pairs found so far, each verified once, on however many paths it is found."""
+
+    def __init__(self, named: Array, codes: Array | None, verify: Verify) -> None:
+        self.codes = codes
+        self._named, self._verify = named, verify
+        self._found: list[Array] = []
+        self._seen = np.empty(0, np.uint64)
+        self._passed: list[Pairs] = []
+        self._crowds: list[Groups] = []
+
+    def add(self, pairs: Array, crowds: list[Groups]) -> None:
+        self._found.append(pairs)
+        self._crowds += crowds
+
+    def verified(self) -> Pairs:
+        every = _distinct([self._seen, *self._found])
+        new = every[~np.isin(every, self._seen)] if len(self._seen) else every
+        self._seen, self._found = every, []
+        first, second = new >> np.uint64(32), new & np.uint64(0xFFFFFFFF)
+        if self.codes is not None:  # first paths are hashes: two codes may have the same
+            same = self.codes[first] == self.codes[second]
+            first, second = first[same], second[same]
+        a, b = self._named[first], self._named[second]
+        self._passed.append(self._verify(np.minimum(a, b), np.maximum(a, b)))
+        return Pairs.concat(self._passed)
+
+    @property
+    def crowds(self) -> Groups:
+        return _named(Groups.concat(self._crowds), self._named)
+
+    def hardly_any_match(self) -> bool:
+        """Whether fewer than one in ``HARDLY`` documents is in a pair that passes or in a crowd of
+        which most do."""
+        passed = self.verified()
+        matched = [passed.a, passed.b]
+        if len(crowds := distinct(self.crowds)):
+            alike = share_alike(crowds, self._verify) >= ALIKE
+            matched.append(crowds.where(alike).members.values)
+        return HARDLY * len(np.unique(np.concatenate(matched))) < len(self._named)
 
 
 def _distinct(parts: list[Array]) -> Array:
@@ -193,10 +241,6 @@ def _distinct(parts: list[Array]) -> Array:
     new = np.ones(len(numbers), bool)
     new[1:] = numbers[1:] != numbers[:-1]
     return numbers[new]
-
-
-def _no_pairs() -> tuple[Array, Array]:
-    return np.empty(0, np.int64), np.empty(0, np.int64)
 
 
 def _everyone(places: Array, codes: Array | None) -> Groups:
@@ -213,7 +257,7 @@ def _named(groups: Groups, names: Array) -> Groups:
     return Groups(Ragged(values[np.lexsort((values, of))], members.offsets), groups.probes)
 
 
-class _Met(NamedTuple):
+class _Part(NamedTuple):
     """The result of one part of all paths."""
 
     pairs: Array  # a << 32 | b
@@ -252,32 +296,61 @@ class _Search:
             np.argsort(sets.sizes, kind="stable").astype(np.uint32),
         )
 
-    def rounds(self, codes: Array | None) -> Iterator[Ragged]:
+    def walk(self, met: _Met) -> bool:
+        """All repetitions, or as many as are worth their steps; returns whether it was all."""
+        every = np.arange(self.repetitions)
+        if self.depth < MOST_DEPTH:
+            self._repeat(every, met)
+            return True
+        first, others = every[:FIRST_REPETITIONS], every[FIRST_REPETITIONS:]
+        steps = self._repeat(first, met)
+        worth = len(first) * MOST_STEPS * len(self.sets.documents) // max(steps, 1) - len(first)
+        if worth < len(others) and met.hardly_any_match():
+            self._repeat(others[: max(worth, 0)], met)
+            return False
+        self._repeat(others, met)
+        return True
+
+    def _repeat(self, some: Array, met: _Met) -> int:
+        """These repetitions; returns the steps of all documents."""
+        steps = 0
+        for paths in self._roots(some, met.codes):
+            pairs, crowds, taken = self._run(paths)
+            met.add(pairs, crowds)
+            steps += taken
+        return steps
+
+    def _roots(self, some: Array, codes: Array | None) -> Iterator[Ragged]:
         """The first paths of all sets, as many repetitions at a time as memory allows."""
         count = len(self.sets.documents)
         spread = np.zeros(count, np.uint64) if codes is None else codes.astype(np.uint64)
         spread = (spread + np.uint64(1)) * SPREAD
-        fit = self.sets.store.limit // 2 // (count * PATHS_OF_ONE * 8)
+        fit = max(self.sets.store.limit // 2 // (count * PATHS_OF_ONE * 8), 1)
         everyone = np.uint64(count.bit_length() << 4)
-        for some in np.split(*_cut(self.repetitions, max(fit, 1))):
-            roots = (some.astype(np.uint64) + np.uint64(1)) * np.uint64(0xD1B54A32D192ED03)
+        for at_once in np.split(some, range(fit, len(some), fit)):
+            roots = (at_once.astype(np.uint64) + np.uint64(1)) * np.uint64(0xD1B54A32D192ED03)
             paths = (spread[:, None] ^ roots) & ~_LOW_BITS | everyone
-            yield Ragged(paths.reshape(-1), np.arange(count + 1, dtype=np.int64) * len(some))
+            yield Ragged(paths.reshape(-1), np.arange(count + 1, dtype=np.int64) * len(at_once))
 
-    def run(self, paths: Ragged) -> tuple[Array, list[Groups]]:
-        pairs, crowds = [np.empty(0, np.uint64)], []
+    def _run(self, paths: Ragged) -> tuple[Array, list[Groups], int]:
+        pairs, crowds, steps = [np.empty(0, np.uint64)], [], 0
         while len(paths.values):
-            met = self._meet(self._longer(paths))
-            pairs += [part.pairs for part in met]
-            crowds += [part.crowds for part in met]
-            paths = _going_on(met, len(self.sets.documents))
-        return _distinct(pairs), crowds
+            paths = self._longer(paths)
+            parts = self._meet(paths)
+            pairs += [part.pairs for part in parts]
+            crowds += [part.crowds for part in parts]
+            steps += STEPS_OF_PATH * len(paths.values) + sum(part.compared for part in parts)
+            paths = _going_on(parts, len(self.sets.documents))
+        return _distinct(pairs), crowds, steps
 
     def may_pass(self, a: Array, b: Array) -> npt.NDArray[np.bool_]:
         """Whether pairs of sets may pass, by their sketches: false is certain."""
-        words, share = self.sketches, (self.share.numerator, self.share.denominator)
-        may = _native.may_pass(self.sets.sizes, words.values, words.offsets, *share, a, b)
-        return may.view(np.bool_)
+        return _native.may_pass(*self._outlines, a, b).view(np.bool_)
+
+    @property
+    def _outlines(self) -> tuple[Array, Array, Array, int, int]:
+        share = self.share.numerator, self.share.denominator
+        return self.sets.sizes, self.sketches.values, self.sketches.offsets, *share
 
     def _longer(self, paths: Ragged) -> Ragged:
         needed = np.maximum(_needed(self.sets.sizes, self.share), 1)
@@ -302,28 +375,15 @@ class _Search:
         lengths[chosen] = longer.lengths
         return Ragged(longer.values, offsets_of(lengths))
 
-    def _meet(self, paths: Ragged) -> list[_Met]:
+    def _meet(self, paths: Ragged) -> list[_Part]:
         bits = min((len(paths.values) // PART_PATHS).bit_length(), 4)
         place = np.empty(len(self.by_size), np.uint32)
         place[self.by_size] = np.arange(len(place), dtype=np.uint32)
 
-        def part(number: int) -> _Met:
-            met = _native.meet(
-                paths.values,
-                paths.offsets,
-                self.by_size,
-                place,
-                self.sets.sizes,
-                self.sketches.values,
-                self.sketches.offsets,
-                self.share.numerator,
-                self.share.denominator,
-                FEW_BITS,
-                self.depth,
-                number,
-                bits,
-            )
-            return _Met(*met)
+        def part(number: int) -> _Part:
+            columns = paths.values, paths.offsets, self.by_size, place
+            rounds: tuple[Any, ...] = *self._outlines, FEW_BITS, self.depth, number, bits
+            return _Part(*_native.meet(*columns, *rounds))
 
         return list(self.sets.pool.map(part, range(1 << bits)))
 
@@ -332,12 +392,8 @@ def _needed(sizes: Array, share: Fraction) -> Array:
     return np.asarray(-(-sizes * share.numerator // share.denominator)).astype(np.int64)
 
 
-def _going_on(met: list[_Met], count: int) -> Ragged:
+def _going_on(met: list[_Part], count: int) -> Ragged:
     paths = np.concatenate([part.open for part in met])
     documents = np.concatenate([part.documents for part in met])
     lengths = np.bincount(documents, minlength=count)
     return Ragged(paths[np.argsort(documents, kind="stable")], offsets_of(lengths))
-
-
-def _cut(count: int, at_most: int) -> tuple[Array, list[int]]:
-    return np.arange(count), list(range(at_most, count, at_most))

@@ -191,7 +191,7 @@ def refine(hot: Groups, leaders: Leaders, rare_keys: RareKeys | None, verify: Ve
     if not len(hot) or rare_keys is None:
         return hot
     few = len(hot) * SAMPLE * (SAMPLE - 1) // 2 <= leaders.usual_pairs
-    unlike = _share_alike(hot, verify, SAMPLE if few else SMALL_SAMPLE) < ALIKE
+    unlike = share_alike(hot, verify, SAMPLE if few else SMALL_SAMPLE) < ALIKE
     places = np.unique(hot.where(unlike).members.values)
     as_many = pair_count(hot.where(unlike))
     again = _rare_groups(places, leaders, RarePrefix(rare_keys), most_pairs=as_many)
@@ -200,7 +200,7 @@ def refine(hot: Groups, leaders: Leaders, rare_keys: RareKeys | None, verify: Ve
     return distinct(Groups.concat([hot.where(~unlike), again]))
 
 
-def _share_alike(hot: Groups, verify: Verify, most: int) -> Array:
+def share_alike(hot: Groups, verify: Verify, most: int = SAMPLE) -> Array:
     """The share of verified pairs among a few members of each group, chosen at even intervals."""
     begins = hot.members.offsets[:-1]
     sampled = [_sampled(size, most) for size in hot.members.lengths.tolist()]

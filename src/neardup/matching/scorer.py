@@ -74,8 +74,9 @@ class Scorer:
             # Where there is none, the threshold for all pairs has decided already, in integers.
             own = calibration.thresholds_of(forms, otherwise=0.0)
             passed &= score >= np.minimum(own[a], own[b])
-        thin = np.flatnonzero(passed & ~listed)
-        passed[thin] = ~self.method.comparisons(evidence, a[thin], b[thin]).thin
+        if not self.method.refuses_thin:
+            thin = np.flatnonzero(passed & ~listed)
+            passed[thin] = ~self.method.comparisons(evidence, a[thin], b[thin]).thin
         low = np.flatnonzero(listed)
         compared = self.method.comparisons(evidence, a[low], b[low])
         passed[low] = ~compared.refused

@@ -195,6 +195,8 @@ class Method(ABC):
 
     # Whether scores read nothing but the evidence of their pairs, however much there is.
     scores_in_place: ClassVar[bool] = False
+    # Whether ``score`` itself lets no thin pair pass (``comparisons``).
+    refuses_thin: ClassVar[bool] = False
 
     @property
     def weighs_last(self) -> bool:

@@ -106,6 +106,7 @@ class Raregrams(Method):
     added: ClassVar[tuple[str, ...]] = ("boilerplate",)
     weighs_last: ClassVar[bool] = True
     scores_in_place: ClassVar[bool] = True
+    refuses_thin: ClassVar[bool] = True
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
     meeting: ClassVar[Meeting] = by_keys(LEAST_SHARED)
     exception_reason: ClassVar[str] = "recognised as the same text when read"

@@ -31,8 +31,8 @@ from neardup.artefacts.encoders import Encoder, EncoderNeed, Encodes, named
 from neardup.errors import SettingsError, SignatureError
 from neardup.features.vectors import LARGEST, quantised, sides
 from neardup.methods.base import Method, Prepared, Scores
-from neardup.methods.bit_tables import mixed
 from neardup.methods.idf_terms import equal_evidence
+from neardup.methods.meeting import mixed
 from neardup.methods.parameters import require, threshold_fraction
 from neardup.methods.preparation import SHORT_BYTES, prepared, read_words
 from neardup.methods.weighted_sets import product_scores

@@ -27,10 +27,9 @@ from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.idf import IdfNeed
 from neardup.errors import SettingsError
-from neardup.methods import bit_tables
 from neardup.methods.base import Method, Prepared, Scores
 from neardup.methods.idf_terms import table_of
-from neardup.methods.meeting import Meeting, NearBits
+from neardup.methods.meeting import Meeting, NearBits, choose_tables, mixed, table_masks
 from neardup.methods.parameters import require, require_one_of, weighted_fields
 from neardup.methods.preparation import Reading, field_texts, prepared
 from neardup.schema import Array, Ragged
@@ -142,7 +141,7 @@ class SimHash(Method):
     def resolved(self) -> dict[str, object]:
         if self.weak_bits:
             return {"keys": self._probes, "miss_rate": self.miss_rate}
-        tables = bit_tables.choose_tables(self.bits, self.distance, USUAL_DOCUMENTS)
+        tables = choose_tables(self.bits, self.distance, USUAL_DOCUMENTS)
         return {"blocks": tables.blocks, "tables": tables.count, "miss_rate": 0.0}
 
     @property
@@ -150,8 +149,8 @@ class SimHash(Method):
         return Meeting() if self.weak_bits else Meeting(NearBits(self.distance, self.masks))
 
     def masks(self, documents: int, cores: int = 1) -> npt.NDArray[np.uint64]:
-        tables = bit_tables.choose_tables(self.bits, self.distance, documents, cores)
-        return bit_tables.masks(tables)
+        tables = choose_tables(self.bits, self.distance, documents, cores)
+        return table_masks(tables)
 
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
         texts = Ragged.of_strings(batch.column("text"))
@@ -217,7 +216,7 @@ class SimHash(Method):
     def _keys(self, prints: npt.NDArray[np.uint64]) -> Ragged:
         """Keys from the document alone, for engines that compare documents one by one."""
         masks = self.masks(USUAL_DOCUMENTS)
-        columns = [bit_tables.mixed(prints & mask, number) for number, mask in enumerate(masks)]
+        columns = [mixed(prints & mask, number) for number, mask in enumerate(masks)]
         keys = np.stack(columns, axis=1) if columns else np.empty((len(prints), 0), np.uint64)
         ends = np.arange(len(prints) + 1, dtype=np.int64) * len(masks)
         return Ragged(np.ascontiguousarray(keys.reshape(-1)), ends)
@@ -234,7 +233,7 @@ class SimHash(Method):
                     bit = weakest[:, place]
                     mask = np.uint64(1) << (bit % 64).astype(np.uint64)
                     flipped[np.arange(len(prints)), bit // 64] ^= mask
-                keys.append(bit_tables.mixed(flipped, 0))
+                keys.append(mixed(flipped, 0))
         ends = np.arange(len(prints) + 1, dtype=np.int64) * len(keys)
         return Ragged(np.ascontiguousarray(np.stack(keys, axis=1).reshape(-1)), ends)
 

@@ -33,7 +33,7 @@ from neardup.documents.lost import LostSource
 from neardup.documents.source import chunk_results
 from neardup.errors import ChangedError, ConservationError, SettingsError, UsageError
 from neardup.files import write_text
-from neardup.passages.cuts import Changed, Cuts, Cutting, Spans
+from neardup.passages.excerpts import Changed, Cuts, Cutting, Spans
 from neardup.passages.passage_settings import CLASSES, PassageSettings, settings_of
 from neardup.passages.passage_tables import Engine, Passages, merged, passages_of
 from neardup.passages.search import Place, Workspace, search

@@ -4,6 +4,10 @@ It has ``kept.*`` in the format of the input, ``decisions.parquet``, ``duplicate
 ``pairs.parquet``, ``rejected.jsonl``, ``report.html`` and ``run.json``. The folder is written as a
 draft (``draft.py``), which replaces an earlier run only when it is whole and on the disk.
 ``checksums.sha256`` has the checksums of all files.
+
+``named_as_in_run`` names the documents of the kept files, whose lines are as they came. Where
+several inputs had an id, a kept file has it more than once. The decisions say which document is
+which: kept documents stand in a file in the order of the input.
 """
 
 from __future__ import annotations
@@ -11,8 +15,8 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path, PurePath
 from typing import Any
@@ -23,11 +27,15 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from neardup import schema
+from neardup.artefacts.artefact import Artefacts
+from neardup.classes import dataclass
+from neardup.documents.collection import Collection
+from neardup.documents.columns import Columns, Rejected
 from neardup.documents.file_formats import address_of
 from neardup.documents.lost import damaged_kept
 from neardup.documents.remote import Place
 from neardup.documents.source import groups_of
-from neardup.documents.streams import digesting, writing
+from neardup.documents.streams import Digests, digesting, writing
 from neardup.draft import Draft, refuse_filled
 from neardup.errors import (
     ChangedError,
@@ -38,21 +46,23 @@ from neardup.errors import (
     UnreadableError,
     UsageError,
 )
-from neardup.files import locked, whole_file, write_text
+from neardup.files import locked, sync, whole_file, write_text
 from neardup.report.run_report import REPORT, run_page
 from neardup.report.run_view import Run
 from neardup.runs.checksums import (
     CHECKSUMS,
+    Checksums,
     digests_of,
+    read_table,
     write_checksums,
 )
 from neardup.runs.export import ENDINGS, write_export
-from neardup.runs.kept_names import KEPT_OF
 from neardup.runs.result import Result
 from neardup.runs.run_info import (
     FORMAT,
     RUN,
 )
+from neardup.schema import Array
 
 ORDER, SIGNATURES, ARTEFACTS = "order.parquet", "signatures.arrow", "artefacts"
 DIGESTS, ACTIONS = "digests.parquet", "actions.parquet"
@@ -78,17 +88,63 @@ def save(result: Result, folder: Path, *, kept: bool = True, overwrite: bool = F
     return folder
 
 
-def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
+class EarlyFiles:
+    """Files of a draft that need no kinds: artefacts and kept documents. Threads of their own
+    write them from the moment that decisions are made, while kinds are found. When this is closed,
+    nothing is written any more."""
+
+    def __init__(self, collection: Collection, folder: Path, *, one_file: bool) -> None:
+        self._collection, self._folder, self._one_file = collection, folder, one_file
+        self._digests = Digests()
+        self._threads = ThreadPoolExecutor(2)
+        self._artefacts: Future[None] | None = None
+        self._kept: Future[dict[str, Any]] | None = None
+
+    def begin(self, keep: Array, artefacts: Artefacts) -> None:
+        """Kept lines need little memory; kept tables are written when nothing else is."""
+        if all(source.what == "lines" and source.is_file for source in self._collection.sources):
+            self._kept = self._threads.submit(self._write_kept, keep)
+        self._artefacts = self._threads.submit(_write_artefacts, artefacts, self._folder)
+
+    def _write_kept(self, keep: Array) -> dict[str, Any]:
+        with digesting(self._digests):
+            info = _written_kept(self._collection, keep, self._folder, one_file=self._one_file)
+        sync(self._folder / name for name in info["kept_files"])  # the disk works meanwhile
+        return info
+
+    def artefacts(self) -> bool:
+        """Whether the artefacts are written. Raises what ended it, as ``kept`` does."""
+        if self._artefacts:
+            self._artefacts.result()
+        return self._artefacts is not None
+
+    def kept(self, digests: Digests) -> dict[str, Any] | None:
+        """What ``run.json`` says of the kept files; None if they are not written."""
+        if self._kept is None:
+            return None
+        info = self._kept.result()
+        digests |= self._digests
+        return info
+
+    def __enter__(self) -> EarlyFiles:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._digests.unwanted = True
+        self._threads.shutdown(cancel_futures=True)
+
+
+def write_run(result: Result, draft: Draft, *, kept: bool, early: EarlyFiles | None = None) -> None:
     spare_applied(draft.folder)
     folder, fault = draft.path, None
     info = {**result.info, "format": FORMAT}
-    workers, digests = info["settings"].get("workers") or 1, dict[Path, str]()
-    tables = functools.partial(_write_tables, result, folder)
+    workers, digests = info["settings"].get("workers") or 1, Digests()
+    tables = functools.partial(_write_tables, result, folder, early)
     try:
         if info["settings"].get("policy"):
             write_table(result.actions, folder / ACTIONS)
-        with _beside(tables, workers), digesting() as digests:
-            info |= _written_kept(result, folder) if kept else {}
+        with _beside(tables, workers), digesting(digests):
+            info |= _kept(result, folder, early, digests) if kept else {}
     except (ChangedError, StoreError, UnreadableError) as error:
         if draft.journal.exists():
             raise _without_kept(error, "Nothing was written.") from error
@@ -130,12 +186,17 @@ def _beside(write: Callable[[], None], workers: int) -> Iterator[None]:
             written.result()
 
 
-def _write_tables(result: Result, folder: Path) -> None:
-    """What needs neither the input nor to know whether the kept documents can be written."""
-    for name, artefact in result.artefacts.items():  # so that a later run can build on this one
+def _write_artefacts(artefacts: Artefacts, folder: Path) -> None:
+    for name, artefact in artefacts.items():  # so that a later run can build on this one
         (folder / ARTEFACTS).mkdir(exist_ok=True)
         with whole_file(folder / ARTEFACTS / f"{name}.arrow") as part:
             artefact.save(part)
+
+
+def _write_tables(result: Result, folder: Path, early: EarlyFiles | None) -> None:
+    """What needs neither the input nor to know whether the kept documents can be written."""
+    if not (early and early.artefacts()):
+        _write_artefacts(result.artefacts, folder)
     write_table(result.decisions, folder / "decisions.parquet")
     write_table(result.duplicates, folder / "duplicates.parquet")
     write_table(result.pairs, folder / "pairs.parquet")
@@ -169,17 +230,26 @@ def only_one_applies(run: Path) -> AbstractContextManager[None]:
     )
 
 
-def _written_kept(result: Result, folder: Path) -> dict[str, Any]:
-    collection = result.collection()
-    one_file = result.info.get(ONE_FILE, False)
-    files = collection.write_kept(result.keep_mask(), folder, one_file=one_file)
-    named: dict[str, Any] = {}
+def _kept(
+    result: Result, folder: Path, early: EarlyFiles | None, digests: Digests
+) -> dict[str, Any]:
+    collection, one_file = result.collection(), result.info.get(ONE_FILE, False)
+    written = early.kept(digests) if early else None
+    if written is None:
+        written = _written_kept(collection, result.keep_mask(), folder, one_file=one_file)
     if "shared_ids" in result.info:
         groups = groups_of(collection.sources, one_file=one_file)
         output = {source.file: name for name, some in groups.items() for source in some}
-        named[KEPT_OF] = {file: output[file] for file in collection.files if file in output}
-    named |= {"kept_damage": damage} if (damage := collection.damage()) else {}
-    return {"kept_files": [path.relative_to(folder).as_posix() for path in files], **named}
+        written[KEPT_OF] = {file: output[file] for file in collection.files if file in output}
+    return written
+
+
+def _written_kept(
+    collection: Collection, keep: Array, folder: Path, *, one_file: bool
+) -> dict[str, Any]:
+    files = collection.write_kept(keep, folder, one_file=one_file)
+    damage = {"kept_damage": damage} if (damage := collection.damage()) else {}
+    return {"kept_files": [path.relative_to(folder).as_posix() for path in files], **damage}
 
 
 def _without_kept(fault: NeardupError, where: str) -> KeptError:
@@ -244,3 +314,49 @@ def rejected_rows(decisions: pa.Table) -> pa.Table:
 def write_table(table: pa.Table, path: Path) -> None:
     with writing(path, None) as file:
         pq.write_table(table, file, compression="zstd")
+
+
+KEPT_OF = "kept_of"  # in run.json: the kept file of each input
+
+
+def named_as_in_run(
+    collection: Collection, folder: Path, info: Mapping[str, Any], columns: Columns
+) -> Collection:
+    """``collection``: kept files of the run in ``folder``."""
+    if "shared_ids" not in info:
+        return collection
+    table = read_table(Checksums(folder).check("decisions.parquet"), schema.DECISIONS)
+    table = table.filter(pc.equal(table["decision"].cast(pa.string()), schema.KEPT))
+    files = table["file"].cast(pa.large_string())
+    known: dict[str, tuple[Array, pa.Array]] = {}
+    for source in collection.sources:
+        name = PurePath(source.file).relative_to(folder.as_posix()).as_posix()
+        inputs = [file for file, to in info[KEPT_OF].items() if to == name]
+        here = pc.is_in(files, pa.array(inputs, pa.large_string()))
+        ids = table["id"].filter(here).combine_chunks().cast(pa.large_string())
+        rows = _rows(Collection([source]), columns)
+        if len(rows) == len(ids):  # else the file is not what the run wrote
+            known[source.file] = rows, ids
+    return collection.named(_KeptNames(known))
+
+
+def _rows(collection: Collection, columns: Columns) -> Array:
+    parts = [chunk.read().records.column("row").to_numpy() for chunk in collection.chunks(columns)]
+    return np.concatenate([np.empty(0, np.int64), *parts])
+
+
+@dataclass(frozen=True)
+class _KeptNames:
+    """The names of kept documents: for each file the rows of its documents, ascending, and what the
+    run calls them."""
+
+    known: Mapping[str, tuple[Array, pa.Array]]
+
+    def names(self, records: pa.RecordBatch, file: str) -> pa.Array:
+        if file not in self.known:
+            return records.column("id")
+        rows, ids = self.known[file]
+        return ids.take(pa.array(np.searchsorted(rows, records.column("row").to_numpy())))
+
+    def renamed(self, rejected: Sequence[Rejected]) -> list[Rejected]:
+        return list(rejected)

@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -104,6 +105,12 @@ class Outcome:
     refs: int = 0
     refused: int = 0  # candidates that share only a template
     capped: int = 0  # documents that were not compared with all that they met
+
+    def keep_mask(self) -> npt.NDArray[np.bool_]:
+        """Whether each input document is kept, in input order."""
+        keep = np.zeros(self.intake.total, np.bool_)
+        keep[self.intake.position[self.refs :]] = self.decided.kept_of[self.refs :] < 0
+        return keep
 
 
 def decisions_table(outcome: Outcome, method: Method, kinds: PairKinds | None = None) -> pa.Table:

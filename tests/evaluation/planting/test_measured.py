@@ -14,8 +14,7 @@ import pytest
 import neardup as nd
 from neardup.documents import Columns, collect
 from neardup.errors import SettingsError
-from neardup.evaluation.planted_experiment import evaluate
-from neardup.evaluation.planted_findings import Findings
+from neardup.evaluation.planted_experiment import Findings, evaluate
 from neardup.evaluation.planted_measures import measure
 from neardup.evaluation.sections import html_page
 from neardup.methods import registry

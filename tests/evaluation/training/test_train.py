@@ -15,9 +15,9 @@ from neardup.errors import InputError, SettingsError
 from neardup.evaluation.training import training_data
 from neardup.evaluation.training.complete_labels import labelled_by_group, labelled_completely
 from neardup.evaluation.training.machines import KINDS
-from neardup.evaluation.training.model_report import sections_of
 from neardup.evaluation.training.trainer import train
 from neardup.evaluation.training.training_data import Data, Material, Source, material_of
+from neardup.evaluation.training.validation import sections_of
 from neardup.features.similarity import MEASURES
 from neardup.labels.label_store import Label, LabelStore, Pair
 from neardup.labels.training_labels import Labelled, pairs_named, read_labelled

@@ -25,8 +25,7 @@ from neardup.errors import NeardupError
 from neardup.matching.evidence import EvidenceStore
 from neardup.plan import Plan, as_paths
 from neardup.progress import LOG, Progress
-from neardup.runs.kept_names import named_as_in_run
-from neardup.runs.run_folder import SIGNATURES, kept_file_names
+from neardup.runs.run_folder import SIGNATURES, kept_file_names, named_as_in_run
 from neardup.runs.run_info import check_place, is_run, read_info
 from neardup.runs.run_tables import Intake
 from neardup.runs.signatures import as_strings, read_signatures

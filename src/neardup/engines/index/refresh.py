@@ -22,7 +22,7 @@ from neardup.engines.index.index import Index
 from neardup.engines.index.index_artefacts import run_info
 from neardup.engines.index.store import LOG, Gone, Row, Store
 from neardup.errors import IndexStoreError, InputError, SettingsError
-from neardup.runs.kept_names import named_as_in_run
+from neardup.runs.run_folder import named_as_in_run
 
 BATCH = 1000
 READERS = 2  # threads that read the next chunks while documents are added

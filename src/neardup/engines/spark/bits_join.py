@@ -22,8 +22,7 @@ from neardup.engines.spark import components
 from neardup.engines.spark.spark_columns import Sizes, as_bytes, as_rows, ddl, unsigned
 from neardup.engines.spark.spark_signing import filled, group_digests, id_digests, near_bits
 from neardup.methods.base import TOO_SHORT
-from neardup.methods.bit_tables import mixed
-from neardup.methods.meeting import NearBits
+from neardup.methods.meeting import NearBits, mixed
 from neardup.plan import FEWEST_PAIRS, USUAL_PAIRS
 from neardup.schema import Array, Ragged
 

@@ -287,7 +287,7 @@ class SparkResult:
 
     def write_signatures(self, path: Path) -> None:
         """Writes the signatures that a next run needs to build on this one; for runs on files."""
-        from neardup.engines.spark.spark_folder import write_signatures
+        from neardup.engines.spark.spark_files import write_signatures
 
         write_signatures(self._run, self._decided, path)
         self.release()
@@ -295,7 +295,7 @@ class SparkResult:
     def save(self, folder: str) -> str:
         """Writes decisions, duplicates and pairs as folders of Parquet, the kept rows too, and
         ``run.json`` last: a folder without it is a run that did not finish."""
-        from neardup.engines.spark.spark_folder import save
+        from neardup.engines.spark.spark_files import save
 
         return save(self, folder)
 

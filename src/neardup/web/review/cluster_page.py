@@ -22,10 +22,17 @@ from neardup.schema import Array
 from neardup.web.doors import Door
 from neardup.web.pages import not_found
 from neardup.web.review.filters import Facts, Filter
-from neardup.web.review.list_pages import Asked, Number
+from neardup.web.review.list_pages import (
+    Asked,
+    Data,
+    Number,
+    cluster_href,
+    cluster_row,
+    document_row,
+    pair_row,
+)
 from neardup.web.review.pagination import page_of, place_of
 from neardup.web.review.pair_page import Id
-from neardup.web.review.review_rows import Data, cluster_href, cluster_row, document_row, pair_row
 from neardup.web.review.review_state import State
 from neardup.wording import score_text, shortened
 

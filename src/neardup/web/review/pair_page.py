@@ -20,9 +20,8 @@ from neardup.text.alignment import DIFFERS, MOVED, SHARED, Alignment, Span
 from neardup.web.doors import Door
 from neardup.web.pages import not_found
 from neardup.web.review.filters import Facts, Filter
-from neardup.web.review.list_pages import Asked
+from neardup.web.review.list_pages import Asked, Data, cluster_href, document_row, pair_href
 from neardup.web.review.pagination import place_of
-from neardup.web.review.review_rows import Data, cluster_href, document_row, pair_href
 from neardup.web.review.review_state import State
 from neardup.wording import shortened
 

@@ -29,10 +29,9 @@ from neardup.web.judging.judging_pages import judging_parts
 from neardup.web.pages import not_found
 from neardup.web.review.cluster_page import Details
 from neardup.web.review.filters import DECIDED, Filter, asked
-from neardup.web.review.list_pages import Lists, progress
+from neardup.web.review.list_pages import Data, Lists, pair_row, progress
 from neardup.web.review.pair_page import PairPage
 from neardup.web.review.passage_pages import passage_parts, trace_parts
-from neardup.web.review.review_rows import Data, pair_row
 from neardup.web.review.review_source import Source, open_source
 from neardup.web.review.review_state import BINS, State, histogram
 from neardup.wording import many, shortened

@@ -38,9 +38,9 @@ from neardup.settings import (
 
 # The interpreter with its libraries, and what each document takes: id, row, digests, decision and
 # its rows in the tables, with room to sort some of that (docs/performance.md, "Memory").
-OWN_BYTES, DOCUMENT_BYTES = 175_000_000, 275
-CALIBRATED_BYTES = 600  # of these with the pairs that a calibration looks at
-READ_BYTES = 150  # of these while it is read
+OWN_BYTES, DOCUMENT_BYTES = 175_000_000, 165
+CALIBRATED_BYTES = 240  # of these with the pairs that a calibration looks at
+READ_BYTES = 120  # of these while it is read
 TABLE_BYTES, TABLE_DOCUMENT = 134_217_728, 16_384  # of frequencies, at most and while they are few
 FREQUENCIES = "frequencies"  # the name of tables that count grams
 ESTIMATED = 1.15  # times the limit: from there on an estimate of the documents refuses a run

@@ -126,7 +126,8 @@ class Ragged:
 
     def take(self, chosen: Array) -> Ragged:
         """The chosen entries, in the given order."""
-        lengths = self.lengths[chosen]
+        # Not of ``self.lengths``: a few of many entries would cost as much as all.
+        lengths = self.offsets[1:][chosen] - self.offsets[:-1][chosen]
         out = np.empty(int(lengths.sum()), self.values.dtype)
         size = self.values.dtype.itemsize
         starts = self.offsets[:-1][chosen] * size
@@ -156,9 +157,13 @@ class Ragged:
         return cls(np.concatenate([np.empty(0, dtype), *values]), offsets_of(lengths))
 
 
+MOST_INT32 = np.iinfo(np.int32).max
+
+
 class Growing:
     """An array that grows at its end. Memory that is not used yet is not touched, so it costs
-    nothing; views of ``values`` stay valid, because a larger array is a new one."""
+    nothing; views of ``values`` stay valid, because a larger array is a new one. An array of 32-bit
+    numbers has 64 bits from the first number on that needs them."""
 
     def __init__(self, dtype: npt.DTypeLike, *width: int) -> None:
         self._room: Array = np.empty((0, *width), dtype)
@@ -166,6 +171,8 @@ class Growing:
 
     def append(self, values: Array) -> None:
         end = self._count + len(values)
+        if self._room.dtype == np.int32 and len(values) and values.max() > MOST_INT32:
+            self._room = self._room.astype(np.int64)
         if end > len(self._room):
             larger = np.empty(
                 (max(end, 2 * len(self._room)), *self._room.shape[1:]), self._room.dtype
@@ -207,6 +214,14 @@ def is_text(type_: pa.DataType) -> bool:
         or pa.types.is_large_string(type_)
         or pa.types.is_string_view(type_)
     )
+
+
+BLOCK_ROWS = 1 << 20  # of tables that are made in parts; a row group of Parquet has as many
+
+
+def blocks_of(rows: int) -> list[slice]:
+    """Consecutive rows in blocks, for arrays that would take too much memory as a whole."""
+    return [slice(first, min(first + BLOCK_ROWS, rows)) for first in range(0, rows, BLOCK_ROWS)]
 
 
 def slices_of(sizes: Array, most: int) -> list[slice]:

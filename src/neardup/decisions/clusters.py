@@ -25,7 +25,7 @@ from neardup.matching.scorer import ROUNDING
 from neardup.schema import Array
 
 
-def components(count: int, a: Array, b: Array) -> npt.NDArray[np.int64]:
+def components(count: int, a: Array, b: Array) -> npt.NDArray[np.int32]:
     """Connected components by hooking and pointer jumping: a few vectorised rounds."""
     root = np.arange(count)
     while True:
@@ -39,7 +39,7 @@ def components(count: int, a: Array, b: Array) -> npt.NDArray[np.int64]:
             root = root[root]
 
 
-def average_clusters(leader: Array, pairs: Pairs, threshold: float) -> npt.NDArray[np.int64]:
+def average_clusters(leader: Array, pairs: Pairs, threshold: float) -> npt.NDArray[np.int32]:
     """Average link over the pairs that pass; all others score 0, and a pair that passes below the
     threshold counts as one at it. ``leader`` is the document that stands for all with equal
     evidence: each of these counts."""
@@ -58,7 +58,7 @@ def average_clusters(leader: Array, pairs: Pairs, threshold: float) -> npt.NDArr
 
 def constrained_clusters(
     count: int, pairs: Pairs, must: Sequence[tuple[int, int]], cannot: Sequence[tuple[int, int]]
-) -> tuple[npt.NDArray[np.int64], int]:
+) -> tuple[npt.NDArray[np.int32], int]:
     """The cluster number of each document, and how many pairs of ``cannot`` are together because
     of ``must``, which is applied first."""
     root = list(range(count))

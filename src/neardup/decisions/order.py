@@ -356,15 +356,15 @@ def _contradictions(criteria: Sequence[Criterion], where: str) -> list[NeardupEr
     return problems
 
 
-def rank_of_all(rank: Array, position: Array, total: int) -> npt.NDArray[np.int64]:
+def rank_of_all(rank: Array, position: Array, total: int) -> npt.NDArray[np.int32]:
     """The ranks of accepted documents extended to all documents: rejected ones, which match
     nothing, come last. The order of the input stays as it is."""
-    if np.array_equal(rank, np.arange(len(rank))):
-        return np.arange(total)
+    if np.array_equal(rank, np.arange(len(rank), dtype=rank.dtype)):
+        return np.arange(total, dtype=np.int32)
     key = np.full(total, np.iinfo(np.int64).max)
     key[position] = rank
-    over_all = np.empty(total, np.int64)
-    over_all[np.argsort(key, kind="stable")] = np.arange(total)
+    over_all = np.empty(total, np.int32)
+    over_all[np.argsort(key, kind="stable")] = np.arange(total, dtype=np.int32)
     return over_all
 
 

@@ -169,15 +169,16 @@ class Decided:
 
 
 def decide_all(leader: Array, rank: Array, kept_of: Array, score: Array, pairs: Pairs) -> Decided:
-    """``kept_of`` and ``score`` hold the verdict of leaders by document; ``pairs`` are theirs."""
-    everyone = np.arange(len(leader))
-    follower = leader != everyone
-    kept_of, score = kept_of.copy(), score.copy()
-    of_kept = follower & (kept_of[leader] < 0)
-    kept_of[of_kept], score[of_kept] = leader[of_kept], 1.0
-    orphans = np.flatnonzero(follower & ~of_kept)
+    """``kept_of`` and ``score`` hold the verdict of leaders by document, and get that of all;
+    ``pairs`` are those of leaders."""
+    followers = np.flatnonzero(leader != np.arange(len(leader), dtype=leader.dtype))
+    led_by = leader[followers]
+    to_kept = kept_of[led_by] < 0
+    copies, orphans = followers[to_kept], followers[~to_kept]
+    kept_of[copies], score[copies] = led_by[to_kept], 1.0
     if len(orphans):
-        kept = (kept_of < 0) & ~follower
+        kept = kept_of < 0
+        kept[followers] = False
         kept_of[orphans], score[orphans] = _best_of(orphans, leader, rank, kept, pairs)
     return Decided(kept_of, score)
 
@@ -204,22 +205,32 @@ def _best_of(
     return other[edge[first]], score[edge[first]]
 
 
-def rule_clusters(kept_of: Array) -> npt.NDArray[np.int64]:
+def rule_clusters(kept_of: Array) -> npt.NDArray[np.int32]:
     """The cluster number of each document, −1 if it is alone. ``kept_of`` is the document for which
     it was set aside, −1 for a kept document."""
-    root = np.where(kept_of < 0, np.arange(len(kept_of)), kept_of)
-    return number_clusters(root)
+    inside = kept_of >= 0
+    inside[kept_of[inside]] = True
+    members = np.flatnonzero(inside)
+    root = kept_of[members]
+    return _numbered(members, np.where(root < 0, members, root), len(kept_of))
 
 
-def number_clusters(root: Array) -> npt.NDArray[np.int64]:
+def number_clusters(root: Array) -> npt.NDArray[np.int32]:
     """Numbers for clusters of two or more, in the order of their first member; else −1. ``root`` is
     a document of the cluster of each document."""
-    number = np.full(len(root), -1, np.int64)
     inside = np.flatnonzero(np.bincount(root, minlength=len(root))[root] > 1)
-    _, first, inverse = np.unique(root[inside], return_index=True, return_inverse=True)
-    place = np.empty(len(first), np.int64)
-    place[np.argsort(first)] = np.arange(len(first))
-    number[inside] = place[inverse]
+    return _numbered(inside, root[inside], len(root))
+
+
+def _numbered(members: Array, root: Array, documents: int) -> npt.NDArray[np.int32]:
+    number = np.full(documents, -1, np.int32)
+    _, first, inverse, count = np.unique(
+        root, return_index=True, return_inverse=True, return_counts=True
+    )
+    several = np.flatnonzero(count > 1)
+    place = np.full(len(first), -1, np.int32)
+    place[several[np.argsort(first[several])]] = np.arange(len(several), dtype=np.int32)
+    number[members] = place[inverse]
     return number
 
 

@@ -49,7 +49,7 @@ class Ledger:
     _count: int = 0
     _places: list[Numbers] = field(default_factory=list)
     # The first number, the file, the rows.
-    _batches: list[tuple[int, str, Numbers]] = field(default_factory=list)
+    _batches: list[tuple[int, str, Numbers | range]] = field(default_factory=list)
     # The document with the id that another was named by.
     _owners: dict[int, int] = field(default_factory=dict)
 
@@ -61,7 +61,7 @@ class Ledger:
             self._again, self._places = _native.IdSet(), []
         ids = records.column("id")
         digests = digests_of(ids)
-        self._batches.append((self._count, file, records.column("row").to_numpy()))
+        self._batches.append((self._count, file, _short(records.column("row").to_numpy())))
         first = np.array(self._all.add(digests), np.int64)
         elsewhere = np.flatnonzero((first >= 0) & (first < self._begin))
         if len(elsewhere):
@@ -92,6 +92,12 @@ class Ledger:
                 self.clashed = True
                 return -1
         return self._owners.get(first, first)
+
+
+def _short(rows: Numbers) -> Numbers | range:
+    """The rows; those that follow each other, as they mostly do, take no memory."""
+    run = range(int(rows[0]), int(rows[-1]) + 1) if len(rows) else range(0)
+    return run if len(run) == len(rows) else rows
 
 
 class Shared(NamedTuple):

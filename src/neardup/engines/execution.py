@@ -30,6 +30,7 @@ from neardup.documents.remote import Place
 from neardup.engines.batch.batch_run import find_kinds, run
 from neardup.engines.batch.intake import counts_while_reading
 from neardup.engines.batch.journal import Journal
+from neardup.engines.batch.memory import relieve
 from neardup.engines.batch.table_pass import with_artefacts
 from neardup.errors import ConservationError, UsageError
 from neardup.plan import Plan
@@ -81,12 +82,17 @@ def execute(
     outcome, plan = run(collection, plan, log, folder, journal)
     if decided:
         decided(outcome.keep_mask(), plan.artefacts)
-    room = None if plan.signatures else outcome.intake.store.hand_over()
+    room = None if plan.signatures else outcome.intake.hand_over()
     kinds = find_kinds(collection, plan, outcome, log, folder, room)
     del room
-    result = make_result(collection, plan, outcome, kinds)
+    relieve()
+    result = _result_of(collection, plan, outcome, kinds)
     if plan.signatures:
         result.signatures = functools.partial(write_signatures, outcome, plan)
+    total = outcome.intake.total
+    del outcome, kinds  # they take as much memory as the tables
+    relieve()
+    _account(result, total)
     _log(result, plan)
     return result
 
@@ -202,10 +208,21 @@ def _log(result: Result, plan: Plan) -> None:
 def make_result(
     collection: Collection, plan: Plan, outcome: Outcome, kinds: PairKinds | None = None
 ) -> Result:
+    result = _result_of(collection, plan, outcome, kinds)
+    _account(result, outcome.intake.total)
+    return result
+
+
+def _result_of(
+    collection: Collection, plan: Plan, outcome: Outcome, kinds: PairKinds | None
+) -> Result:
+    """The result without its counts."""
     intake, refs = outcome.intake, outcome.refs
     decisions = decisions_table(outcome, plan.method, kinds)
-    digests = np.zeros(intake.total, np.uint64)
-    digests[intake.position[refs:]] = intake.prepared.text_digests[refs:]
+    digests = intake.prepared.text_digests[refs:]
+    if len(digests) < intake.total:
+        digests = np.zeros(intake.total, np.uint64)
+        digests[intake.position[refs:]] = intake.prepared.text_digests[refs:]
     unlike = plan.method.unlike(plan.artefacts)
     pairs, complete = all_pairs(outcome, plan.pair_budget(intake.total))
     result = Result(
@@ -230,7 +247,6 @@ def make_result(
         **({} if intake.undated is None else {"undated": intake.undated._asdict()}),
         "timings": {name: round(seconds, 3) for name, seconds in outcome.timings.items()},
     }
-    _account(result, intake.total)
     return result
 
 

@@ -151,18 +151,33 @@ def pairs_within(groups: Groups, budget: int) -> tuple[Array, Array, Groups]:
     return a, b, pairs.hot
 
 
-def leaders(digests: Array, rank: Array, within: Array | None = None) -> npt.NDArray[np.int64]:
+def leaders(digests: Array, rank: Array, within: Array | None = None) -> npt.NDArray[np.int32]:
     """For each document, the first by rank of those with its digest and its ``within`` code."""
-    code = within if within is not None else np.zeros(len(rank), np.int64)
-    order = np.lexsort((rank, code, digests[:, 1], digests[:, 0]))
+    some = _repeated(digests[:, 0])
+    code = within[some] if within is not None else np.zeros(len(some), np.int8)
+    columns = digests[some, 0], digests[some, 1], code
+    order = np.lexsort((rank[some], *columns[::-1]))
     same = np.ones(len(order), bool)
-    for column in (digests[:, 0], digests[:, 1], code):
+    for column in columns:
         same[1:] &= column[order[1:]] == column[order[:-1]]
     same[:1] = False
     start = np.flatnonzero(~same)
-    leader = np.empty(len(order), np.int64)
-    leader[order] = np.repeat(order[start], np.diff(np.append(start, len(order))))
+    leader = np.arange(len(rank), dtype=np.int32)
+    leader[some[order]] = np.repeat(some[order[start]], np.diff(np.append(start, len(order))))
     return leader
+
+
+def _repeated(digests: Array) -> Array:
+    """The documents whose digest occurs more than once. Sorting one column takes half the memory of
+    sorting all, and mostly there are few."""
+    order = np.argsort(digests)
+    sorted_ = digests[order]
+    equal = sorted_[1:] == sorted_[:-1]
+    del sorted_
+    repeated = np.zeros(len(order), np.bool_)
+    repeated[1:] |= equal
+    repeated[:-1] |= equal
+    return np.sort(order[repeated])
 
 
 @dataclass(frozen=True)

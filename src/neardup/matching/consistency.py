@@ -68,9 +68,8 @@ def consistency_curve(
 ) -> Curve:
     """J(t) and the number of documents in groups, for each of the thresholds. The sums are added in
     the order of the documents; those without a pair are in no group, and are left out."""
-    paired = np.zeros(documents, np.bool_)
-    paired[pairs.a] = paired[pairs.b] = True
-    pairs, documents = pairs.mapped(np.cumsum(paired) - 1), int(paired.sum())
+    paired, pairs = pairs.alone(documents)
+    documents = len(paired)
     sided = _by_document(pairs)
     once = np.ones(documents)
     low, high, height = _native.average_link(once, pairs.a, pairs.b, pairs.score, least)

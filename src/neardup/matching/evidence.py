@@ -51,8 +51,7 @@ class EvidenceStore:
         self._room = room
         self._values = _room(self._dtype, min(limit, SMALL))  # as long as it is in memory
         self._held = 0
-        self._ends = Growing(np.int64)
-        self._ends.append(np.zeros(1, np.int64))
+        self._ends = _no_ends()
         self._part_counts: list[int] = []
         self._file: IO[bytes] | None = None
 
@@ -218,6 +217,13 @@ class EvidenceStore:
         if self._file is not None:
             self._file.close()
         self._room, self._values = None, np.empty(0, self._dtype)
+        self._ends = _no_ends()
+
+
+def _no_ends() -> Growing:
+    ends = Growing(np.int64)
+    ends.append(np.zeros(1, np.int64))
+    return ends
 
 
 def _room(dtype: np.dtype[Any], limit: int) -> Array:
@@ -264,7 +270,14 @@ class Pairs:
 
     def mapped(self, names: Array) -> Pairs:
         """The same pairs with other numbers: document ``i`` becomes ``names[i]``."""
-        return Pairs(names[self.a], names[self.b], self.score)
+        return Pairs(names[self.a].astype(np.int64), names[self.b].astype(np.int64), self.score)
+
+    def alone(self, documents: int) -> tuple[Array, Pairs]:
+        """The documents, of so many, that are in pairs, and the pairs numbered by them."""
+        paired = np.zeros(documents, np.bool_)
+        paired[self.a] = paired[self.b] = True
+        number = np.cumsum(paired, dtype=np.int32) - np.int32(1)
+        return np.flatnonzero(paired), self.mapped(number)
 
     def distinct(self) -> Pairs:
         """Each pair once, sorted, with the smaller number first."""

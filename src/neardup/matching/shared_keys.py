@@ -6,7 +6,7 @@ are kept as postings in memory. Both find the same pairs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from itertools import pairwise
@@ -33,8 +33,9 @@ from neardup.methods.meeting import SharedKeys
 from neardup.schema import Array, Ragged
 
 RANGES = 2  # of documents for each worker
-# Where groups are in a file: members of groups for each range, and ranges, each of which reads all.
-RANGE_MEMBERS, MOST_RANGES = 1 << 20, 64
+# Where groups are in a file: members of groups for each range, and ranges, each of which reads all;
+# more ranges read a part of the groups each, which is written first.
+RANGE_MEMBERS, MOST_RANGES = 1 << 20, 16
 SMALL_GROUP = 128  # larger groups of a weak key are near copies, or the table does not fit
 
 
@@ -122,10 +123,7 @@ def _several_in_file(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candi
             large.append(many)
             pack = _native.pack_groups(few.members.values, few.probes, few.members.offsets)
             packed.append(Ragged(pack, np.array([0, len(pack)])))
-        ranges = min(max(packed.total // RANGE_MEMBERS, 1), MOST_RANGES)
-        ends = np.linspace(0, places, ranges + 1).astype(np.int64).tolist()
-        for first, last in pairwise(ends):
-            columns = _groups_between(packed, first, last)
+        for columns, first, last in _ranges(packed, places):
             limits = places, way.least, leaders.most_compared, first, last
             a, b, shared, over = _native.sharing_pairs(*columns, *limits)
             pairs.append(Ragged(np.concatenate([a, b, shared]), np.array([0, 3 * len(a)])))
@@ -136,14 +134,35 @@ def _several_in_file(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candi
         return _with_large(every, pairs.total // 3, over, groups, way, leaders, verify)
 
 
-def _groups_between(packed: EvidenceStore, first: int, last: int) -> tuple[Array, Array, Array]:
-    parts = [Groups.concat([])]
+_Columns = tuple[Array, Array, Array]  # of groups: members, which of them look, offsets
+
+
+def _ranges(packed: EvidenceStore, places: int) -> Iterator[tuple[_Columns, int, int]]:
+    """Ranges of places, with the groups that have a member there and one before it."""
+    ranges = max(packed.total // RANGE_MEMBERS, 1)
+    coarse = max(round(ranges**0.5), 1) if ranges > MOST_RANGES else 1
+    for first, last in _split(0, places, coarse):
+        with closing(EvidenceStore(np.uint32, limit=0, folder=packed.folder)) as some:
+            for columns in _groups_between(packed, first, last) if coarse > 1 else ():
+                pack = _native.pack_groups(*columns)
+                some.append(Ragged(pack, np.array([0, len(pack)])))
+            groups = some if coarse > 1 else packed
+            for begin, end in _split(first, last, -(-ranges // coarse)):
+                parts = [Groups(Ragged(m, o), p) for m, p, o in _groups_between(groups, begin, end)]
+                united = Groups.concat([Groups.concat([]), *parts])
+                columns = united.members.values, united.probes, united.members.offsets
+                del parts, united
+                yield columns, begin, end
+
+
+def _split(first: int, last: int, parts: int) -> Iterator[tuple[int, int]]:
+    return pairwise(np.linspace(first, last, parts + 1).astype(np.int64).tolist())
+
+
+def _groups_between(packed: EvidenceStore, first: int, last: int) -> Iterator[_Columns]:
     for part in range(len(packed)):
         pack = packed.take(np.array([part])).values
-        members, looks, offsets = _native.groups_between(pack, first, last)
-        parts.append(Groups(Ragged(members, offsets), looks))
-    groups = Groups.concat(parts)
-    return groups.members.values, groups.probes, groups.members.offsets
+        yield _native.groups_between(pack, first, last)
 
 
 def _columns(pairs: EvidenceStore, part: int) -> tuple[Array, Array, Array]:

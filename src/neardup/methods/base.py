@@ -61,6 +61,13 @@ class Prepared:
     def too_short(self) -> npt.NDArray[np.bool_]:
         return (self.flags & TOO_SHORT).astype(np.bool_)
 
+    def matched(self) -> Prepared:
+        """What is needed of documents that were matched: no keys, evidence or digests of it."""
+        none = Ragged(np.empty(0, np.uint64), np.zeros(1, np.int64))
+        return replace(
+            self, keys=none, probes=np.empty(0, np.int32), evidence=none, digests=self.digests[:0]
+        )
+
     def rows(self, chosen: Array, evidence: Ragged) -> Prepared:
         """Some of the documents, with their evidence, which may be stored elsewhere."""
         return Prepared(

@@ -200,8 +200,9 @@ def _write_tables(result: Result, folder: Path, early: EarlyFiles | None) -> Non
     write_table(result.decisions, folder / "decisions.parquet")
     write_table(result.duplicates, folder / "duplicates.parquet")
     write_table(result.pairs, folder / "pairs.parquet")
-    if not np.array_equal(result.rank, np.arange(len(result.rank))):  # a new threshold needs it
-        write_table(pa.table({"rank": result.rank}), folder / ORDER)
+    in_order = np.arange(len(result.rank), dtype=result.rank.dtype)
+    if not np.array_equal(result.rank, in_order):  # a new threshold needs it
+        write_table(pa.table({"rank": result.rank.astype(np.int64)}), folder / ORDER)
     if result.text_digests is not None:
         write_table(pa.table({"text": result.text_digests}), folder / DIGESTS)
     rejected = rejected_rows(result.decisions).select(["file", "row", "id", "reason"]).to_pylist()

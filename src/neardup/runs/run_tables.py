@@ -47,6 +47,7 @@ from neardup.schema import (
     KINDS,
     Array,
     Ragged,
+    blocks_of,
     coded_column,
     offsets_of,
     slices_of,
@@ -82,6 +83,14 @@ class Intake:
     def __len__(self) -> int:
         return len(self.position)
 
+    def hand_over(self) -> Array:
+        """Ends what only matching needs, and gives the memory of the evidence to another store."""
+        if self.keys is not None:
+            self.keys.close()
+            self.keys = None
+        self.prepared = self.prepared.matched()
+        return self.store.hand_over()
+
     def rows(self, documents: Array, evidence: Ragged) -> Prepared:
         """Some documents, in ascending order, with their keys and the given evidence."""
         rows = self.prepared.rows(documents, evidence)
@@ -114,53 +123,89 @@ class Outcome:
 
 
 def decisions_table(outcome: Outcome, method: Method, kinds: PairKinds | None = None) -> pa.Table:
-    """Every input document once, in input order."""
-    both = _accepted(outcome, method, kinds).slice(outcome.refs)
-    if outcome.intake.rejected:
-        both = pa.concat_tables([both, _rejected(outcome)])
-    positions = outcome.intake.position[outcome.refs :]
-    position = np.concatenate([positions, outcome.intake.rejected_position])
-    if np.array_equal(position, np.arange(len(position))):
-        return both
-    return both.take(pa.array(np.argsort(position, kind="stable")))
+    """Every input document once, in input order. The table is made in blocks, because what is at
+    work would take as much memory as the table."""
+    intake, refs = outcome.intake, outcome.refs
+    rejected = _rejected(outcome) if intake.rejected else None
+    copies, parts = with_copies(outcome.decided.kept_of), []
+    for block in blocks_of(intake.total):
+        ends = np.searchsorted(intake.position[refs:], [block.start, block.stop]).tolist()
+        part = _accepted(outcome, method, kinds, slice(*(refs + end for end in ends)), copies)
+        if rejected is not None:
+            part = _with_rejected(part, rejected, outcome, block)
+        parts.append(part)
+    table = pa.concat_tables(parts or [schema.DECISIONS.empty_table()])
+    if rejected is not None or len(parts) < 2:
+        return table
+    place = schema.DECISIONS.get_field_index("id")  # in one piece, as it is there already
+    return table.set_column(place, schema.DECISIONS.field(place), intake.ids.slice(refs))
 
 
-def _accepted(outcome: Outcome, method: Method, kinds: PairKinds | None) -> pa.Table:
+def _with_rejected(part: pa.Table, rejected: pa.Table, outcome: Outcome, block: slice) -> pa.Table:
+    """The accepted documents of a block, and the rejected ones between them."""
+    positions = outcome.intake.position[outcome.refs :], outcome.intake.rejected_position
+    ends = [np.searchsorted(some, [block.start, block.stop]) for some in positions]
+    first, last = ends[1].tolist()
+    if first == last:
+        return part
+    position = np.concatenate([p[a:b] for p, (a, b) in zip(positions, ends, strict=True)])
+    both = pa.concat_tables([part, rejected.slice(first, last - first)])
+    return both.take(pa.array(np.argsort(position, kind="stable"))).combine_chunks()
+
+
+def _accepted(
+    outcome: Outcome, method: Method, kinds: PairKinds | None, rows: slice, copies: Array
+) -> pa.Table:
     intake, decided = outcome.intake, outcome.decided
+    kept_of, flags = decided.kept_of[rows], intake.prepared.flags[rows]
     columns = {
-        "id": intake.ids,
-        "file": coded_column(intake.file, intake.files, _FILES),
-        "row": pa.array(intake.row),
-        "source": _sources(intake.file, intake.sources),
-        "ref": pa.array((decided.kept_of >= 0) & (decided.kept_of < outcome.refs)),
+        "id": intake.ids[rows],
+        "file": coded_column(intake.file[rows], intake.files, _FILES),
+        "row": pa.array(intake.row[rows], pa.int64()),
+        "source": _sources(intake.file[rows], intake.sources),
+        "ref": pa.array((kept_of >= 0) & (kept_of < outcome.refs)),
     }
-    columns |= kinds_of(outcome, np.arange(len(decided.kept_of)), decided.kept_of, kinds).columns()
+    columns |= kinds_of(outcome, np.arange(rows.start, rows.stop), kept_of, kinds).columns()
     columns |= decided_columns(
         intake.ids,
-        decided.kept_of,
-        decided.score,
-        outcome.cluster,
-        intake.prepared.too_short,
+        kept_of,
+        decided.score[rows],
+        outcome.cluster[rows],
+        (flags & TOO_SHORT).astype(np.bool_),
         method,
+        copies[rows],
     )
-    if (flags := intake.prepared.flags & ~np.uint8(TOO_SHORT)).any():
-        columns["reason"] = with_notes(columns["reason"], notes(flags))
+    if (noted := flags & ~np.uint8(TOO_SHORT)).any():
+        columns["reason"] = with_notes(columns["reason"], notes(noted))
     return pa.table(columns, schema=schema.DECISIONS)
 
 
+def with_copies(kept_of: Array) -> npt.NDArray[np.bool_]:
+    """Which documents have duplicates."""
+    copies = np.zeros(len(kept_of), np.bool_)
+    copies[kept_of[kept_of >= 0]] = True
+    return copies
+
+
 def decided_columns(
-    ids: pa.Array, kept_of: Array, score: Array, cluster: Array, short: Array, method: Method
+    ids: pa.Array,
+    kept_of: Array,
+    score: Array,
+    cluster: Array,
+    short: Array,
+    method: Method,
+    copies: Array | None = None,
 ) -> dict[str, pa.Array]:
-    """The columns that say what was decided, and why."""
+    """The columns that say what was decided, and why: of all documents, or of some of them, which
+    then need to be told which of them have ``copies``. ``ids`` are those of all documents."""
     kept = kept_of < 0
-    has_copies = np.zeros(len(kept), bool)
-    has_copies[kept_of[~kept]] = True
+    copies = with_copies(kept_of) if copies is None else copies
     return {
         "decision": coded_column(np.where(kept, 0, 1), DECIDED),
-        "reason": reasons(method, kept, short, has_copies, score),
+        "reason": reasons(method, kept, short, copies, score),
         "kept_id": ids.take(pa.array(np.maximum(kept_of, 0), mask=kept)),
         "score": pa.array(score, mask=kept),
-        "cluster": pa.array(cluster, mask=cluster < 0),
+        "cluster": pa.array(cluster, pa.int64(), mask=cluster < 0),
     }
 
 
@@ -226,10 +271,13 @@ def all_pairs(outcome: Outcome, limit: int) -> tuple[Pairs, bool]:
     Beyond ``limit`` each document comes only with what it was set aside for.
     """
     leader, pairs = outcome.leader, outcome.pairs
-    size = np.bincount(leader, minlength=len(leader))
-    # The documents of each leader, itself among them; none for followers.
-    members = schema.Ragged(np.argsort(leader, kind="stable"), offsets_of(size))
-    total = int((size[pairs.a] * size[pairs.b]).sum() + (size * (size - 1) // 2).sum())
+    followers = np.flatnonzero(leader != np.arange(len(leader), dtype=leader.dtype))
+    size = np.ones(len(leader), np.int32)
+    led, copies = np.unique(leader[followers], return_counts=True)
+    size[led] += copies
+    size[followers] = 0
+    of_copies = int((copies * (copies + 1) // 2).sum())
+    total = int((size[pairs.a].astype(np.int64) * size[pairs.b]).sum()) + of_copies
     if not outcome.pairs_complete or total > limit:
         aside = np.flatnonzero(outcome.decided.kept_of >= 0)
         aside = aside[aside >= outcome.refs]
@@ -238,6 +286,8 @@ def all_pairs(outcome: Outcome, limit: int) -> tuple[Pairs, bool]:
         return Pairs.concat([to_kept, seen]).distinct(), False
     if total == len(pairs):
         return pairs, True
+    # The documents of each leader, itself among them; none for followers.
+    members = schema.Ragged(np.argsort(leader, kind="stable"), offsets_of(size))
     several = np.flatnonzero(size > 1)
     within = _spread(Pairs(several, several, np.ones(len(several))), members)
     every = Pairs.concat([_spread(pairs, members), within.where(within.a < within.b)])
@@ -298,7 +348,7 @@ class PairKinds:
 
     def of(self, a: Array, b: Array) -> Kinds:
         """The kinds of pairs of documents; none where it is not known."""
-        first, second = self.text[a], self.text[b]
+        first, second = self.text[a].astype(np.int64), self.text[b].astype(np.int64)
         key = np.minimum(first, second) * self.texts + np.maximum(first, second)
         kinds = Kinds.none(len(key))
         if not len(self.keys):
@@ -345,7 +395,8 @@ def kinds_of_texts(
 ) -> PairKinds:
     """``names`` are the keys of the texts, sorted; ``text`` numbers those of documents. ``rows``
     returns where the texts with some keys were read before."""
-    first, second = np.minimum(text[a], text[b]), np.maximum(text[a], text[b])
+    one, other = text[a].astype(np.int64), text[b].astype(np.int64)
+    first, second = np.minimum(one, other), np.maximum(one, other)
     pairs = np.unique(first * len(names) + second)
     first, second = np.divmod(pairs, max(len(names), 1))
     wanted, numbers = np.unique(np.concatenate([first, second]), return_inverse=True)

@@ -127,12 +127,18 @@ def reread(
 def wanted_rows(keys: Array, wanted: Array) -> tuple[Array, Array]:
     """Which of the keys ``wanted``, sorted and distinct, are among the ``keys`` of a batch: their
     numbers, and the first row that has each. ``np.isin`` would sort ``wanted`` for every batch."""
+    found, rows = found_in(wanted, keys)
+    numbers, first = np.unique(found, return_index=True)
+    return numbers, rows[first]
+
+
+def found_in(wanted: Array, keys: Array) -> tuple[Array, Array]:
+    """The same of all rows: the numbers of those that have a key of ``wanted``, and these rows."""
     if not len(wanted):
         return np.empty(0, np.int64), np.empty(0, np.int64)
     number = np.minimum(np.searchsorted(wanted, keys), len(wanted) - 1)
     rows = np.flatnonzero(wanted[number] == keys)
-    numbers, first = np.unique(number[rows], return_index=True)
-    return numbers, rows[first]
+    return number[rows], rows
 
 
 _Match = tuple[DocumentBatch, Array, Array]
@@ -199,11 +205,21 @@ def _changed(result: Result, texts_now: dict[str, str]) -> set[str]:
     if expected is None:
         return set()
     names, texts = (pa.array(some, pa.large_string()) for some in (texts_now, texts_now.values()))
-    refused = pc.equal(table["decision"], schema.REJECTED).combine_chunks()
-    ids = pc.if_else(refused, None, table["id"].combine_chunks())
-    row = np.asarray(pc.fill_null(pc.index_in(names, ids), -1)).astype(np.int64)
+    row = _accepted_rows(table, names)
     same = text_digests(pa.record_batch({"text": texts})) == expected[row]
     return {id for id, ok in zip(texts_now, ((row < 0) | same).tolist(), strict=True) if not ok}
+
+
+def _accepted_rows(table: pa.Table, names: pa.Array) -> npt.NDArray[np.int64]:
+    """The first row with each name that was not rejected, or −1. It asks which rows have one of the
+    names: to look the names up among the rows would take a table of all ids."""
+    number = np.asarray(pc.fill_null(pc.index_in(table["id"], names), -1))
+    rows = np.flatnonzero(number >= 0)
+    refused = pc.equal(table["decision"].take(pa.array(rows)), schema.REJECTED)
+    rows = rows[~np.asarray(refused)]
+    place = np.full(len(names), -1, np.int64)
+    place[number[rows][::-1]] = rows[::-1]
+    return place
 
 
 def values_of(result: Result, ids: Iterable[str], column: str) -> dict[str, str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pyarrow as pa
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 from neardup import api as nd
 from neardup.documents import Collection
 from neardup.documents.jsonl import JsonlSource
+from neardup.engines.batch.intake import _Counting
 from neardup.errors import ColumnError, NeardupError, RejectedError
 from neardup.runs.result import Result
 from repeats import examples
@@ -204,3 +207,30 @@ def test_a_repeated_id_says_where_it_was_used(tmp_path: Path) -> None:
     lost = result.decisions.filter(pa.array([not k for k in result.keep_mask()])).to_pylist()
     reason = f"id 'c' was already used in {two}, row 2"
     assert [(r["id"], r["row"], r["reason"]) for r in lost] == [("two.jsonl:c", 3, reason)]
+
+
+class Slow:
+    """Counts the first part when it is let."""
+
+    def __init__(self) -> None:
+        self.begun, self.let, self.parts = Event(), Event(), list[int]()
+
+    def add(self, part: int) -> None:
+        self.begun.set()
+        assert self.let.wait(60)
+        self.parts.append(part)
+
+
+def test_nobody_waits_for_a_part_that_another_thread_counts():
+    slow = Slow()
+    counting = _Counting({"slow": slow}, 3)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(counting.add, {"slow": 0})
+        assert slow.begun.wait(60)
+        for part in (1, 2, 3):
+            counting.add({"slow": part})
+        fourth = pool.submit(counting.add, {"slow": 4})  # so many do not wait
+        assert not wait([first, fourth], 0.05).done
+        slow.let.set()
+    counting.finish()
+    assert sorted(slow.parts) == [0, 1, 2, 3, 4]

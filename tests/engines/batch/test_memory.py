@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import neardup as nd
-from neardup import plan
+from neardup import plan, schema
 from neardup.errors import SettingsError, UsageError
 from neardup.matching import candidates, evidence, key_store, shared_keys
 from neardup.settings import check_least_memory
@@ -17,17 +18,22 @@ from reference.run import collection
 METHODS = ("raregrams", "shingles", "simhash", "qgrams", "learned")
 
 
-@pytest.mark.parametrize(("method", "most"), [*((m, 10**7) for m in METHODS), ("raregrams", 150)])
-def test_short_memory_changes_no_byte(tmp_path: Path, method: str, most: int) -> None:
+@pytest.mark.parametrize(
+    ("method", "most", "ranges"),
+    [*((m, 10**7, 16) for m in METHODS), ("raregrams", 150, 16), ("raregrams", 10**7, 10**6)],
+)
+def test_short_memory_changes_no_byte(tmp_path: Path, method: str, most: int, ranges: int) -> None:
     documents = collection(np.random.default_rng(7), 400)
     saved = []
     for name, memory in (("usual", "4GB"), ("short", "1MB")):
         with pytest.MonkeyPatch.context() as patch:
             if name == "short":
+                patch.setattr(schema, "BLOCK_ROWS", 37)
                 patch.setattr(key_store, "BLOCK_KEYS", 500)
                 patch.setattr(key_store, "PART_KEYS", 300)
                 patch.setattr(candidates, "BLOCK_PAIRS", 50)
                 patch.setattr(shared_keys, "RANGE_MEMBERS", 100)
+                patch.setattr(shared_keys, "MOST_RANGES", ranges)
                 patch.setattr(evidence, "SMALL", 1000)
                 patch.setattr(evidence, "SPOOLED_BLOCK", 3000)
             result = nd.find(documents, method=method, memory=memory, workers=2, max_pairs=most)
@@ -36,6 +42,24 @@ def test_short_memory_changes_no_byte(tmp_path: Path, method: str, most: int) ->
         files = ("decisions.parquet", "pairs.parquet", "duplicates.parquet")
         saved.append([(tmp_path / name / file).read_bytes() for file in files])
     assert saved[0] == saved[1]
+
+
+@pytest.mark.parametrize("rows", [1, 5, 12])
+def test_tables_made_in_blocks_are_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    """Rejected documents are at the ends of blocks, alone in them, and in between."""
+    texts = [one["text"] for one in collection(np.random.default_rng(11), 60)]
+    lines = [json.dumps({"id": f"{i}", "text": text}) for i, text in enumerate(texts)]
+    for i in (0, 4, 5, 6, 7, 8, 30, 59):
+        lines[i] = "no JSON"
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    whole = nd.dedup(tmp_path / "a.jsonl", method="shingles")
+    monkeypatch.setattr(schema, "BLOCK_ROWS", rows)
+    parts = nd.dedup(tmp_path / "a.jsonl", method="shingles")
+    assert whole.decisions.equals(parts.decisions)
+    assert whole.clusters.equals(parts.clusters)
+    assert (whole.counts, whole.counts.rejected) == (parts.counts, 8)
 
 
 def test_less_than_a_process_needs_is_refused() -> None:

@@ -38,7 +38,7 @@ from neardup.documents.inputs import SOURCE
 from neardup.engines.batch import threshold_choice
 from neardup.engines.batch.intake import evidence_store, take_in, take_in_counting
 from neardup.engines.batch.journal import Journal
-from neardup.engines.batch.memory import be_frugal
+from neardup.engines.batch.memory import be_frugal, relieve
 from neardup.engines.batch.references import joined, reference_texts, take_references
 from neardup.engines.batch.threshold_choice import NO_ANSWERS, Answers, first_scorer, known_scores
 from neardup.matching import consistency
@@ -57,8 +57,8 @@ from neardup.runs.run_tables import (
     all_pairs,
     kinds_of_texts,
 )
-from neardup.runs.texts_again import Means, Rows, TextsAgain, reread, text_keys, wanted_rows
-from neardup.schema import Array, slices_of
+from neardup.runs.texts_again import Means, Rows, TextsAgain, found_in, reread, text_keys
+from neardup.schema import Array, blocks_of, slices_of
 from neardup.settings import USUAL_MEMORY
 from neardup.text import recognition
 
@@ -87,6 +87,7 @@ def run(
     else:
         intake, plan = take_in_counting(collection, plan, progress, store)
     clock.lap("reading")
+    relieve()
     if collection.inputs.offered:
         names = list(collection.source_names.values())
         check_preferred(plan.keep, intake.extra.get(SOURCE), names)
@@ -98,6 +99,7 @@ def run(
     if references and refs:
         intake = joined([references, intake], plan)
         rank = np.concatenate([np.arange(refs), refs + rank])
+    rank = rank.astype(np.int32)
     if journal and (known := journal.decided(intake, plan)):
         return known
     answers = Answers(
@@ -146,16 +148,18 @@ def decide_intake(
     leader = leaders(intake.prepared.digests, rank, within)
     if plan.method.confirms_copies:
         leader = _confirmed(leader, verifier)
-    follower = leader != np.arange(len(leader))
+    follower = leader != np.arange(len(leader), dtype=leader.dtype)
     followed = np.zeros(len(leader), bool)
     followed[leader[follower]] = True
     order = np.flatnonzero(~follower)
-    order = order[np.argsort(rank[order], kind="stable")]
+    if np.any(np.diff(rank[order]) < 0):
+        order = order[np.argsort(rank[order], kind="stable")]
     leading_refs = int((order < refs).sum())  # they come first in the order
     verdict, complete, plan = match(
         intake, plan, order, within, followed, verifier, leading_refs, answers
     )
     clock.lap("matching")
+    relieve()
     progress.stage("deciding")
     kept_of = np.full(len(leader), -1, np.int64)
     score = np.zeros(len(leader))
@@ -271,18 +275,23 @@ def _consistent(
     prepared, order = leaders.prepared, leaders.order
     forms, method = prepared.normal_digests, plan.method
 
-    def compare(a: Array, b: Array) -> Comparisons:
-        return verifier.compared(method, order[a], order[b])
-
     partial = np.zeros(len(order), np.bool_)
     partial[found.hot.members.values] = True
+    pairs = found.pairs.where(~partial[found.pairs.a] & ~partial[found.pairs.b])
+    places, pairs = pairs.alone(len(order))
+    paired = order[places]
+
+    def compare(a: Array, b: Array) -> Comparisons:
+        return verifier.compared(method, paired[a], paired[b])
+
     calibration = threshold_choice.calibrated_by_consistency(
-        found.pairs.where(~partial[found.pairs.a] & ~partial[found.pairs.b]),
-        prepared.digests[order],
-        forms[order],
-        prepared.text_digests[order],
+        pairs,
+        prepared.digests[paired],
+        forms[paired],
+        prepared.text_digests[paired],
         compare,
         answers,
+        len(order),
     )
     plan = threshold_choice.with_calibration(plan, calibration)
     scores = Scorer(plan.method, plan.artefacts).scores
@@ -380,20 +389,24 @@ def find_kinds(
     means = Means(plan.workers, plan.texts_limit(len(outcome.intake)), folder, progress, room)
     prepared = outcome.intake.prepared
     open_ = by_digests(a, b, prepared.text_digests, prepared.normal_digests).kind < 0
-    told = prepared.text_digests
-    digests = np.unique(told[np.concatenate([a[open_], b[open_]])])
-    # The texts of all other documents are not numbered: they are in none of these pairs.
-    text = np.full(len(told), -1, np.int64)
-    if len(digests):
-        number = np.minimum(np.searchsorted(digests, told), len(digests) - 1)
-        same = digests[number] == told
-        text[same] = number[same]
+    digests = np.unique(prepared.text_digests[np.concatenate([a[open_], b[open_]])])
+    text = _numbers(digests, prepared.text_digests)
     inputs = _texts_again(collection, plan)
     rows = functools.partial(_rows_with, outcome.intake, outcome.refs)
     found = kinds_of_texts(digests, text, a[open_], b[open_], inputs, text_keys, means, rows)
     progress.finish()
     outcome.timings["kinds"] = time.perf_counter() - began
     return found
+
+
+def _numbers(digests: Array, of_documents: Array) -> npt.NDArray[np.int32]:
+    """The place of each document's digest among ``digests``, which are sorted; −1 for others. Few
+    documents are in pairs, so they are looked up in blocks, which take no memory of their own."""
+    number = np.full(len(of_documents), -1, np.int32)
+    for block in blocks_of(len(of_documents)):
+        numbers, rows = found_in(digests, of_documents[block])
+        number[block][rows] = numbers
+    return number
 
 
 def _texts_again(collection: Collection, plan: Plan) -> list[tuple[Collection, Columns]]:
@@ -405,8 +418,12 @@ def _texts_again(collection: Collection, plan: Plan) -> list[tuple[Collection, C
 
 def _rows_with(intake: Intake, refs: int, digests: Array) -> dict[str, Array]:
     """The rows of the input, by file, that have the texts with these digests, which are sorted."""
-    _, first = wanted_rows(intake.prepared.text_digests[refs:], digests)
-    file, row = intake.file[refs:][first], intake.row[refs:][first]
+    text = intake.prepared.text_digests[refs:]
+    blocks = [(block.start, *found_in(digests, text[block])) for block in blocks_of(len(text))]
+    numbers = np.concatenate([np.empty(0, np.int64), *(numbers for _, numbers, _ in blocks)])
+    rows = np.concatenate([np.empty(0, np.int64), *(rows + start for start, _, rows in blocks)])
+    first = rows[np.unique(numbers, return_index=True)[1]]
+    file, row = intake.file[refs:][first], intake.row[refs:][first].astype(np.int64)
     order = np.lexsort((row, file))
     bounds = np.searchsorted(file[order], np.arange(1, len(intake.files)))
     return dict(zip(intake.files, np.split(row[order], bounds), strict=True))

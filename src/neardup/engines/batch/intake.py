@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
@@ -24,7 +25,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.artefacts.artefact import StoredTable
+from neardup.artefacts.artefact import Counter, StoredTable
 from neardup.classes import dataclass
 from neardup.documents.clashes import Ledger, tell_apart
 from neardup.documents.collection import Collection
@@ -149,9 +150,9 @@ class _Gathered:
     columns: PreparedColumns
     files: dict[str, int] = field(default_factory=dict)
     file: Growing = field(default_factory=lambda: Growing(np.int32))
-    row: Growing = field(default_factory=lambda: Growing(np.int64))
+    row: Growing = field(default_factory=lambda: Growing(np.int32))
     records: list[pa.RecordBatch] = field(default_factory=list)
-    position: Growing = field(default_factory=lambda: Growing(np.int64))
+    position: Growing = field(default_factory=lambda: Growing(np.int32))
     lengths: Growing = field(default_factory=lambda: Growing(np.int64))
     rejected: list[Rejected] = field(default_factory=list)
     rejected_position: list[Array] = field(default_factory=list)
@@ -352,16 +353,15 @@ def take_in_counting(
 ) -> tuple[Intake, Plan]:
     """Evidence goes into ``store``; the plan comes back with the artefacts that were counted."""
     counters = {need.name: need.counter() for need in plan.method.needs}
-    lock = Lock()
+    counting = _Counting(counters, 2 * plan.workers)
 
     def read(records: pa.RecordBatch) -> Prepared:
         unweighed = plan.method.read_unweighed(records)
-        with lock:  # the order does not matter: counts are sums
-            for name, counter in counters.items():
-                counter.add(unweighed.counted[name])
+        counting.add(unweighed.counted)
         return unweighed.prepared
 
     intake = take_in(collection, plan, progress, store, read)
+    counting.finish()
     counted = {name: counter.finish() for name, counter in counters.items()}
     plan = replace(plan, artefacts={**plan.artefacts, **counted})
     intake = _weighed(intake, plan)
@@ -372,6 +372,35 @@ def take_in_counting(
     if plan.workers > 1:  # a table keeps its digest, which is made while documents are matched
         Thread(target=lambda: [table.digest for table in counted.values()], daemon=True).start()
     return intake, plan
+
+
+class _Counting:
+    """Parts are counted by one thread at a time. Another one leaves its part to it and goes on,
+    unless ``most`` parts wait: the memory of a large table takes a while to come. The order does
+    not matter, because counts are sums."""
+
+    def __init__(self, counters: Mapping[str, Counter], most: int) -> None:
+        self._counters, self._most = counters, most
+        self._waiting = deque[Mapping[str, Any]]()
+        self._lock = Lock()
+
+    def add(self, part: Mapping[str, Any]) -> None:
+        self._waiting.append(part)
+        if self._lock.acquire(blocking=len(self._waiting) > self._most):
+            try:
+                self._count()
+            finally:
+                self._lock.release()
+
+    def finish(self) -> None:
+        with self._lock:
+            self._count()
+
+    def _count(self) -> None:
+        while self._waiting:
+            part = self._waiting.popleft()
+            for name, counter in self._counters.items():
+                counter.add(part[name])
 
 
 def _weighed(intake: Intake, plan: Plan) -> Intake:

@@ -28,6 +28,12 @@ def be_frugal() -> None:
     give_back()
 
 
+def relieve() -> None:
+    """Gives back what a stage has freed, if memory is scarce."""
+    if be_frugal.cache_info().currsize:
+        give_back()
+
+
 def give_back() -> None:
     """What was freed."""
     pa.default_memory_pool().release_unused()

@@ -330,15 +330,17 @@ def calibrated_by_consistency(
     texts: Array,
     compare: Callable[[Array, Array], Comparisons],
     answers: Answers,
+    documents: int | None = None,
 ) -> Calibration:
     """``pairs`` are all that met and score enough to be looked at. ``names`` are the digests of the
     evidence of the documents, which do not depend on the order of the input as ``forms`` and
     ``texts`` do, those of the first document with such evidence. ``compare`` reports which pairs
-    are refused whatever they score, and which share little text."""
+    are refused whatever they score, and which share little text. Documents without a pair may be
+    left out; there are so many ``documents`` with them."""
     order, number = _by_digest(names)
     forms, texts, pairs = forms[order], texts[order], pairs.mapped(number).distinct()
     curve = consistency.consistency_curve(len(forms), pairs)
-    threshold, by = consistency.chosen_threshold(len(forms), curve)
+    threshold, by = consistency.chosen_threshold(documents or len(forms), curve)
     near = consistency.neighbourhoods(len(forms), pairs, threshold)
     passes = near.passes(pairs, threshold)
     passing = pairs.where(passes)

@@ -34,23 +34,23 @@ nb::tuple profile_keys(In<uint32_t> grams, In<int64_t> offsets, In<uint8_t> low,
     return nb::make_tuple(give(std::move(keys)), give(std::move(ends)));
 }
 
-nb::tuple weigh_profiles(nb::ndarray<uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> values, In<int64_t> offsets,
-                         nb::list tables, size_t noisy, int64_t fewest, double share, size_t grams, In<int64_t> classes,
-                         In<uint32_t> multipliers, uint32_t bands, uint32_t rows, uint32_t shared) {
-    const auto settings = key_settings(classes, multipliers, bands, rows, shared);
+nb::tuple weigh_profiles(In<uint32_t> rows, In<int64_t> offsets, nb::list tables, size_t noisy, int64_t fewest, double share, size_t grams, In<int64_t> classes,
+                         In<uint32_t> multipliers, uint32_t bands, uint32_t minima, uint32_t shared) {
+    const auto settings = key_settings(classes, multipliers, bands, minima, shared);
     std::vector<neardup::FamilyTable> families;
     for (nb::handle table : tables) {
         const auto [low, high, weights] = nb::cast<std::tuple<In<uint8_t>, In<uint64_t>, In<uint32_t>>>(table);
         families.push_back({{low.data(), low.size(), high.data(), high.size()}, weights.data()});
     }
+    Room<uint64_t> profiles(rows.size());
     std::vector<uint64_t> keys;
     std::vector<int64_t> ends{0};
     {
         nb::gil_scoped_release free;
-        neardup::weigh_profiles(values.data(), offsets.data(), offsets.size() - 1, families, {noisy, fewest, share}, grams,
-                                settings, keys, ends);
+        neardup::weigh_profiles(rows.data(), offsets.data(), offsets.size() - 1, families, {noisy, fewest, share}, grams,
+                                settings, profiles.values.get(), keys, ends);
     }
-    return nb::make_tuple(give(std::move(keys)), give(std::move(ends)));
+    return nb::make_tuple(std::move(profiles).give(), give(std::move(keys)), give(std::move(ends)));
 }
 
 nb::tuple rare_grams(In<uint64_t> values, In<int64_t> offsets, size_t families, size_t grams, int64_t least,
@@ -70,7 +70,7 @@ nb::tuple rare_grams(In<uint64_t> values, In<int64_t> offsets, size_t families, 
 void bind_learned(nb::module_ &m) {
     m.def("profile_keys", &profile_keys, "grams"_a, "offsets"_a, "low"_a, "high"_a, "classes"_a, "multipliers"_a,
           "bands"_a, "rows"_a, "shared"_a);
-    m.def("weigh_profiles", &weigh_profiles, "values"_a, "offsets"_a, "tables"_a, "noisy"_a, "fewest"_a, "share"_a,
-          "grams"_a, "classes"_a, "multipliers"_a, "bands"_a, "rows"_a, "shared"_a);
+    m.def("weigh_profiles", &weigh_profiles, "rows"_a, "offsets"_a, "tables"_a, "noisy"_a, "fewest"_a, "share"_a,
+          "grams"_a, "classes"_a, "multipliers"_a, "bands"_a, "minima"_a, "shared"_a);
     m.def("rare_grams", &rare_grams, "values"_a, "offsets"_a, "families"_a, "grams"_a, "least"_a, "every"_a);
 }

@@ -209,6 +209,20 @@ static bool gather_file(int descriptor, In<int64_t> starts, In<int64_t> lengths,
     return neardup::gather_file(descriptor, starts.data(), lengths.data(), starts.size(), out.data());
 }
 
+static bool divide(In<uint64_t> values, In<uint32_t> features, InOut<uint16_t> weights) {
+    nb::gil_scoped_release free;
+    return neardup::divide(values.data(), features.data(), values.size(), weights.data());
+}
+
+static Out<uint64_t> join(In<uint32_t> features, In<uint16_t> weights) {
+    Room<uint64_t> values(features.size());
+    {
+        nb::gil_scoped_release free;
+        neardup::join(features.data(), weights.data(), features.size(), values.values.get());
+    }
+    return std::move(values).give();
+}
+
 static void count_features(In<uint32_t> features, InOut<uint8_t> counts) {
     nb::gil_scoped_release free;
     neardup::count_features(features.data(), features.size(), counts.data(), counts.size());
@@ -329,5 +343,7 @@ void bind_matching(nb::module_ &m) {
           "parts"_a);
     m.def("greedy", &greedy, "later"_a, "earlier"_a, "kept"_a);
     m.def("gather_memory", &gather_memory, "source"_a, "starts"_a, "lengths"_a, "out"_a);
+    m.def("divide", &divide, "values"_a, "features"_a, "weights"_a);
+    m.def("join", &join, "features"_a, "weights"_a);
     m.def("gather_file", &gather_file, "descriptor"_a, "starts"_a, "lengths"_a, "out"_a);
 }

@@ -17,7 +17,7 @@ static nb::tuple profile_rows(nb::list sets) {
         documents = offsets.size() - 1;
         entries += static_cast<size_t>(offsets.data()[documents] - offsets.data()[0]) + documents;
     }
-    Room<uint64_t> rows(entries);
+    Room<uint32_t> rows(entries);
     std::vector<int64_t> ends{0};
     {
         nb::gil_scoped_release free;

@@ -52,15 +52,12 @@ FamilySizes sized(Entries entries) {
 
 }  // namespace
 
-void profile_rows(const std::vector<FeatureSets> &families, size_t documents, uint64_t *out, std::vector<int64_t> &ends) {
-    const uint64_t *const begin = out;
+void profile_rows(const std::vector<FeatureSets> &families, size_t documents, uint32_t *out, std::vector<int64_t> &ends) {
+    const uint32_t *const begin = out;
     for (size_t d = 0; d < documents; ++d) {
-        for (const FeatureSets &family : families) *out++ = static_cast<uint64_t>(family.size(d));
+        for (const FeatureSets &family : families) *out++ = static_cast<uint32_t>(family.size(d));
         for (const FeatureSets &family : families) {
-            const uint32_t *const features = family.values + family.offsets[d];
-            const int64_t size = family.size(d);
-            for (int64_t i = 0; i < size; ++i) out[i] = uint64_t{features[i]} << 32;
-            out += size;
+            out = std::copy(family.values + family.offsets[d], family.values + family.offsets[d + 1], out);
         }
         ends.push_back(out - begin);
     }

@@ -20,8 +20,9 @@ struct FeatureSets {
     int64_t size(size_t document) const { return offsets[document + 1] - offsets[document]; }
 };
 
-// Rows whose entries have no weights yet. `out` has room for the features of all families and a head for each of them.
-void profile_rows(const std::vector<FeatureSets> &families, size_t documents, uint64_t *out, std::vector<int64_t> &ends);
+// Rows without weights, of half the size: the heads, and features alone. `out` has room for the features of all families
+// and a head for each of them.
+void profile_rows(const std::vector<FeatureSets> &families, size_t documents, uint32_t *out, std::vector<int64_t> &ends);
 
 struct FamilySums {
     int64_t features, weight, product;  // of the shared features: their number, Σ min(w, w'), Σ w·w'

@@ -16,10 +16,12 @@ inline constexpr uint32_t kLow = 255, kMostRest = 65535 - kLow;
 inline constexpr size_t kSlotBlock = 256;  // slots that are looked at together
 inline constexpr size_t kSlotsAhead = 32;
 
+NEARDUP_INLINE size_t first_place(size_t places, uint32_t slot) { return (size_t{slot} * 0x9E3779B1u >> 8) & (places - 1); }
+
 // The place of a slot, or the free one that it may take; at least half of the places are free.
 template <typename Entry>
 NEARDUP_INLINE Entry *high_place(Entry *high, size_t places, uint32_t slot) {
-    size_t at = (size_t{slot} * 0x9E3779B1u >> 8) & (places - 1);
+    size_t at = first_place(places, slot);
     while (high[at] != 0 && high[at] >> 32 != slot) at = (at + 1) & (places - 1);
     return high + at;
 }
@@ -32,6 +34,7 @@ struct SlotCounts {
 
     uint32_t slot_of(uint32_t feature) const { return static_cast<uint32_t>(feature & (slots - 1)); }
     NEARDUP_INLINE void fetch_slot(uint32_t feature) const { fetch(low + slot_of(feature), 1); }
+    NEARDUP_INLINE void fetch_high(uint32_t feature) const { fetch(high + first_place(places, slot_of(feature)), 1); }
     uint32_t high_count(uint32_t feature) const {
         return kLow + static_cast<uint32_t>(*high_place(high, places, slot_of(feature)));
     }

@@ -9,6 +9,8 @@
 
 namespace neardup {
 
+static constexpr uint32_t kLower = 4;
+
 void gather_memory(const uint8_t *source, const int64_t *starts, const int64_t *lengths, size_t count, uint8_t *out) {
     for (size_t i = 0; i < count; ++i) {
         if (lengths[i]) std::memcpy(out, source + starts[i], static_cast<size_t>(lengths[i]));  // maybe no address
@@ -37,6 +39,24 @@ bool gather_file(int descriptor, const int64_t *starts, const int64_t *lengths, 
         out += length;
     }
     return true;
+}
+
+bool divide(const uint64_t *values, const uint32_t *features, size_t size, uint16_t *weights) {
+    uint32_t wrong = 0;
+    for (size_t i = 0; i < size; ++i) {
+        const auto weight = values[i] == features[i] ? 0 : static_cast<uint32_t>(values[i]);
+        const uint32_t stored = weight - (weight > 1 ? kLower : 0);
+        weights[i] = static_cast<uint16_t>(stored);
+        wrong |= (stored >> 16) | ((weight > 1) & (stored < 2));
+    }
+    return wrong == 0;
+}
+
+void join(const uint32_t *features, const uint16_t *weights, size_t size, uint64_t *out) {
+    for (size_t i = 0; i < size; ++i) {
+        const uint64_t feature = features[i], weight = weights[i];
+        out[i] = weight == 0 ? feature : feature << 32 | (weight + (weight > 1 ? kLower : 0));
+    }
 }
 
 }  // namespace neardup

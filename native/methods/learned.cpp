@@ -16,6 +16,8 @@ constexpr uint64_t kSpread = 0x9E3779B97F4A7C15ull;
 constexpr uint32_t kOrder = 0x85EBCA6Bu;  // another order than that of the grams, which are hashes already
 constexpr double kFar = 3;  // hashes are spread evenly, so what is that far beyond the last key is not looked at
 
+constexpr size_t kHighAhead = 8;
+
 NEARDUP_INLINE uint32_t feature_of(uint64_t entry) { return static_cast<uint32_t>(entry >> 32); }
 NEARDUP_INLINE int64_t weight_of(uint64_t entry) { return static_cast<int64_t>(entry & 0xffffffffu) >> 2; }
 
@@ -75,7 +77,7 @@ class KeyMaker {
     std::vector<uint32_t> minima_;
 };
 
-// Weighs the entries of one family after the other; holds scratch memory.
+// Weighs the features of one family after the other; holds scratch memory.
 class Weigher {
   public:
     explicit Weigher(const FamilyTable &table) : table_(table) {
@@ -84,22 +86,23 @@ class Weigher {
     }
 
     // A branch on whether a count is high would be mispredicted: entries with high counts are listed first.
-    void weigh(uint64_t *entries, size_t size, std::vector<uint32_t> &counts) {
+    void weigh(const uint32_t *features, size_t size, uint64_t *entries, std::vector<uint32_t> &counts) {
         const SlotCounts &slots = table_.counts;
         counts.resize(size);
         high_.resize(size + 1);
         size_t listed = 0;
         for (size_t i = 0; i < size; ++i) {
-            if (i + kSlotsAhead < size) slots.fetch_slot(feature_of(entries[i + kSlotsAhead]));
-            const uint32_t low = slots.low[slots.slot_of(feature_of(entries[i]))];
+            if (i + kSlotsAhead < size) slots.fetch_slot(features[i + kSlotsAhead]);
+            const uint32_t low = slots.low[slots.slot_of(features[i])];
             high_[listed] = static_cast<uint32_t>(i);
             listed += low == kLow;
             counts[i] = low;
-            entries[i] |= low_[low];
+            entries[i] = uint64_t{features[i]} << 32 | low_[low];
         }
         for (size_t k = 0; k < listed; ++k) {
+            if (k + kHighAhead < listed) slots.fetch_high(features[high_[k + kHighAhead]]);
             const uint32_t i = high_[k];
-            counts[i] = slots.high_count(feature_of(entries[i]));
+            counts[i] = slots.high_count(features[i]);
             entries[i] |= table_.weight_of_count[counts[i]];
         }
     }
@@ -109,6 +112,14 @@ class Weigher {
     std::array<uint64_t, kLow + 1> low_;
     std::vector<uint32_t> high_;
 };
+
+// Whether the heads say how many features follow.
+bool is_profile(const uint32_t *row, int64_t size, size_t families) {
+    const auto head = static_cast<int64_t>(families);
+    uint64_t features = 0;
+    for (size_t f = 0; size >= head && f < families; ++f) features += row[f];
+    return size >= head && features == static_cast<uint64_t>(size - head);
+}
 
 void mark_noise(uint64_t *entries, size_t size, const NoiseRule &rule) {
     int64_t lone = 0;
@@ -137,28 +148,29 @@ void profile_keys(const uint32_t *grams, const int64_t *offsets, size_t document
     }
 }
 
-void weigh_profiles(uint64_t *values, const int64_t *offsets, size_t documents, const std::vector<FamilyTable> &tables,
-                    const NoiseRule &noise, size_t grams, const ProfileKeys &settings, std::vector<uint64_t> &keys,
-                    std::vector<int64_t> &ends) {
+void weigh_profiles(const uint32_t *rows, const int64_t *offsets, size_t documents, const std::vector<FamilyTable> &tables,
+                    const NoiseRule &noise, size_t grams, const ProfileKeys &settings, uint64_t *out,
+                    std::vector<uint64_t> &keys, std::vector<int64_t> &ends) {
     KeyMaker maker(settings);
     std::vector<Weigher> weighers(tables.begin(), tables.end());
     std::vector<uint32_t> counts, gram_counts;
     for (size_t d = 0; d < documents; ++d) {
-        Families families = families_of(values, offsets, static_cast<int64_t>(d), tables.size());
-        const uint64_t *own = nullptr;
-        for (size_t f = 0; f < tables.size(); ++f) {
-            const Entries entries = families.take(f);
-            uint64_t *const begin = values + (entries.begin - values);
-            const auto size = static_cast<size_t>(entries.size());
-            weighers[f].weigh(begin, size, f == grams ? gram_counts : counts);
-            if (f == noise.family) mark_noise(begin, size, noise);
-            if (f == grams) own = begin;
+        const uint32_t *row = rows + offsets[d], *const end = rows + offsets[d + 1], *own = nullptr;
+        const bool whole = is_profile(row, end - row, tables.size());
+        gram_counts.clear();
+        if (whole) out = std::copy_n(row, tables.size(), out);
+        const uint32_t *next = whole ? row + tables.size() : row;
+        for (size_t f = 0; whole && f < tables.size(); ++f) {
+            weighers[f].weigh(next, row[f], out, f == grams ? gram_counts : counts);
+            if (f == noise.family) mark_noise(out, row[f], noise);
+            if (f == grams) own = next;
+            next += row[f];
+            out += row[f];
         }
-        const size_t size = gram_counts.size();
-        if (size > 0) {
-            const auto gram_of = [&](size_t i) { return feature_of(own[i]); };
-            maker.append(size, gram_of, [&](size_t i) { return gram_counts[i]; }, keys);
-        }
+        while (next < end) *out++ = uint64_t{*next++} << 32 | 1;
+        const auto gram_of = [&](size_t i) { return own[i]; };
+        const auto count_of = [&](size_t i) { return gram_counts[i]; };
+        if (!gram_counts.empty()) maker.append(gram_counts.size(), gram_of, count_of, keys);
         ends.push_back(static_cast<int64_t>(keys.size()));
     }
 }

@@ -1,7 +1,7 @@
 // The method learned: weights and keys of profiles (features/profiles.hpp explains the rows), and their rare grams.
 //
-// A row of a document whose features were not weighed yet has entries feature << 32. A row that is not a profile stands
-// for a short document; it is left as it is and has no keys here.
+// A row of a document whose features were not weighed yet has heads and features alone, as profile_rows makes them. A row
+// that is not a profile stands for a short document: its features weigh 1, and it has no keys here.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -40,11 +40,11 @@ struct NoiseRule {
     double share;    // above 1, no document is noisy
 };
 
-// Adds to each entry what weight_of_count has for the count of its feature, marks noise, and appends the keys of each
-// row, made of the grams of family `grams`. One table a family.
-void weigh_profiles(uint64_t *values, const int64_t *offsets, size_t documents, const std::vector<FamilyTable> &tables,
-                    const NoiseRule &noise, size_t grams, const ProfileKeys &settings, std::vector<uint64_t> &keys,
-                    std::vector<int64_t> &ends);
+// Writes profiles of the same sizes into `out`: to each feature is added what weight_of_count has for its count, and noise
+// is marked. Appends the keys of each row, made of the grams of family `grams`. One table a family.
+void weigh_profiles(const uint32_t *rows, const int64_t *offsets, size_t documents, const std::vector<FamilyTable> &tables,
+                    const NoiseRule &noise, size_t grams, const ProfileKeys &settings, uint64_t *out,
+                    std::vector<uint64_t> &keys, std::vector<int64_t> &ends);
 
 // The grams that a few documents have, one of `every`, of documents with at least `least` grams. `known` is the weight
 // of the grams that are not unique, `sizes` the number of all.

@@ -552,6 +552,9 @@ ProfileKeys profile_settings(const Input &in, const std::vector<uint32_t> &by) {
 void weighed_profiles(const Input &in, Digest &out) {
     const size_t families = 1 + in.number(0, 2);
     Rows<uint64_t> rows = in.flag(7) ? in.words() : in.profiles(families);  // words: heads that lie about what follows
+    std::vector<uint32_t> features(rows.values.size());
+    std::transform(rows.values.begin(), rows.values.end(), features.begin(),
+                   [](uint64_t value) { return static_cast<uint32_t>(value >> 32 ? value >> 32 : value); });
     std::vector<uint8_t> low(64);
     std::vector<uint64_t> high(256);
     SlotCounter counter(low.data(), low.size(), high.data(), high.size());
@@ -568,7 +571,7 @@ void weighed_profiles(const Input &in, Digest &out) {
     for (size_t d = 0; d < sets.size(); ++d) need(std::is_sorted(keys.begin() + ends[d], keys.begin() + ends[d + 1]), "keys are not sorted");
     const std::vector<FamilyTable> tables(families, {counts, weights.data()});
     const NoiseRule noise{in.number(2, 3) % families, in.number(0, 3), in.flag(5) ? .5 : 2};
-    weigh_profiles(rows.values.data(), rows.offsets.data(), rows.size(), tables, noise, in.number(3, 2) % families, settings, weighed, weighed_ends);
+    weigh_profiles(features.data(), rows.offsets.data(), rows.size(), tables, noise, in.number(3, 2) % families, settings, rows.values.data(), weighed, weighed_ends);
     check_rows(weighed_ends, weighed);
     RareGrams rare;
     rare.ends = {0};

@@ -45,10 +45,11 @@ class EvidenceStore:
         room: Array | None = None,
     ) -> None:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
+        self._dtype = self.dtype  # of what is stored
         self.limit = limit
         self.folder = folder
         self._room = room
-        self._values = _room(self.dtype, min(limit, SMALL))  # as long as it is in memory
+        self._values = _room(self._dtype, min(limit, SMALL))  # as long as it is in memory
         self._held = 0
         self._ends = _no_ends()
         self._part_counts: list[int] = []
@@ -59,7 +60,7 @@ class EvidenceStore:
         self._ends.append(evidence.offsets[1:] - evidence.offsets[0] + self.total)
         self._part_counts.append(len(evidence))
         held = self._held + len(values)
-        if self._file is None and self._values.nbytes == SMALL < held * self.dtype.itemsize:
+        if self._file is None and self._values.nbytes == SMALL < held * self._dtype.itemsize:
             small, self._values = self._values, self._large_room()
             self._values[: self._held] = small[: self._held]
         if self._file is None and held > len(self._values):
@@ -76,19 +77,23 @@ class EvidenceStore:
         if self._file is None and self.held > self.limit:
             self._spool()
         elif self._file is None:
-            self._values = self._values[: max(self.limit // self.dtype.itemsize, self._held)]
+            self._values = self._values[: max(self.limit // self._dtype.itemsize, self._held)]
 
     def _spool(self) -> None:
-        self._file = tempfile.TemporaryFile(dir=self.folder, prefix="neardup-evidence-")  # noqa: SIM115
-        weakref.finalize(self, self._file.close)
+        self._file = self._new_file()
         self._write(self._values[: self._held])
-        self._values, self._held = np.empty(0, self.dtype), 0
+        self._values, self._held = np.empty(0, self._dtype), 0
+
+    def _new_file(self) -> IO[bytes]:
+        file = tempfile.TemporaryFile(dir=self.folder, prefix="neardup-evidence-")  # noqa: SIM115
+        weakref.finalize(self, file.close)
+        return file
 
     def _large_room(self) -> Array:
         if self._room is None or self._room.nbytes < SMALL:
-            return _room(self.dtype, self.limit)
-        size = min(self._room.nbytes, self.limit) // self.dtype.itemsize * self.dtype.itemsize
-        return self._room[:size].view(self.dtype)
+            return _room(self._dtype, self.limit)
+        size = min(self._room.nbytes, self.limit) // self._dtype.itemsize * self._dtype.itemsize
+        return self._room[:size].view(self._dtype)
 
     def _write(self, values: Array) -> None:
         assert self._file is not None
@@ -106,12 +111,16 @@ class EvidenceStore:
     @property
     def size(self) -> int:
         """Bytes of all documents, in memory or on disk."""
-        return self.total * self.dtype.itemsize
+        return self.total * self.value_bytes
+
+    @property
+    def value_bytes(self) -> int:
+        return self._dtype.itemsize
 
     @property
     def held(self) -> int:
         """Bytes in memory."""
-        return self._held * self.dtype.itemsize
+        return self._held * self._dtype.itemsize
 
     @property
     def lengths(self) -> Array:
@@ -141,19 +150,23 @@ class EvidenceStore:
 
     def take(self, documents: Array) -> Ragged:
         """The evidence of these documents, which must be in ascending order."""
-        if (whole := self.whole) is not None:
-            return whole.take(documents)
-        starts = self._ends.values[documents] * self.dtype.itemsize
-        lengths = self.lengths_of(documents)
-        out = np.empty(int(lengths.sum()), self.dtype)
-        sizes = lengths * self.dtype.itemsize
-        assert self._file is not None
-        if not _native.gather_file(self._file.fileno(), starts, sizes, out.view(np.uint8)):
+        place = self._values if self._file is None else self._file
+        values = self._read_back(place, documents, self._dtype)
+        return Ragged(values, offsets_of(self.lengths_of(documents)))
+
+    def _read_back(self, place: Array | IO[bytes], documents: Array, dtype: np.dtype[Any]) -> Array:
+        """The values of these documents from an array or a file that has those of all."""
+        starts = self._ends.values[documents] * dtype.itemsize
+        sizes = self.lengths_of(documents) * dtype.itemsize
+        out = np.empty(int(sizes.sum()) // dtype.itemsize, dtype)
+        if isinstance(place, np.ndarray):
+            _native.gather_memory(place.view(np.uint8), starts, sizes, out.view(np.uint8))
+        elif not _native.gather_file(place.fileno(), starts, sizes, out.view(np.uint8)):
             raise DataError(
                 "The spool file of the evidence could not be read back.",
                 hint=f"is the disk of {self.folder or tempfile.gettempdir()} full or failing?",
             )
-        return Ragged(out, offsets_of(lengths))
+        return out
 
     def rewrite(
         self, change: Callable[[int, Ragged], Array], workers: int
@@ -161,27 +174,32 @@ class EvidenceStore:
         """Replaces the evidence by other values of the same sizes, block by block, and yields the
         first document of each block, and that after its last, in order. ``change`` is given the
         first document and the evidence of a block, which it may change in place."""
-        offsets = self._ends.values
-        if self._file is None:
-            ends = np.cumsum([0, *self._part_counts]).tolist()
-        else:
-            ends = [0, *(int(block[-1]) + 1 for block in self.blocks(SPOOLED_BLOCK))]
 
         def block(bounds: tuple[int, int]) -> tuple[int, int]:
-            first, last = bounds
-            rows = offsets[first : last + 1] - offsets[first]
-            if self._file is None:
-                held = self._values[offsets[first] : offsets[last]]
-                changed = change(first, Ragged(held, rows))
-                if changed is not held:
-                    held[:] = changed
-                return first, last
-            stored = self.take(np.arange(first, last)).values
-            begin = int(offsets[first]) * self.dtype.itemsize
-            os.pwrite(self._file.fileno(), change(first, Ragged(stored, rows)).data, begin)
-            return first, last
+            self._rewrite(*bounds, change)
+            return bounds
 
-        return chunk_results(pairwise(ends), block, workers)
+        return chunk_results(pairwise(self._cuts()), block, workers)
+
+    def _cuts(self) -> list[int]:
+        """Where blocks that are rewritten at a time begin and end."""
+        if self._file is None:
+            cuts: list[int] = np.cumsum([0, *self._part_counts]).tolist()
+            return cuts
+        return [0, *(int(block[-1]) + 1 for block in self.blocks(SPOOLED_BLOCK))]
+
+    def _rewrite(self, first: int, last: int, change: Callable[[int, Ragged], Array]) -> None:
+        begin, end = self._ends.values[[first, last]]
+        rows = self._ends.values[first : last + 1] - begin
+        if self._file is None:
+            held = self._values[begin:end]
+            changed = change(first, Ragged(held, rows))
+            if changed is not held:
+                held[:] = changed
+        else:
+            stored = self.take(np.arange(first, last)).values
+            place = int(begin) * self._dtype.itemsize
+            os.pwrite(self._file.fileno(), change(first, Ragged(stored, rows)).data, place)
 
     @property
     def spooled(self) -> int:
@@ -198,7 +216,7 @@ class EvidenceStore:
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
-        self._room, self._values = None, np.empty(0, self.dtype)
+        self._room, self._values = None, np.empty(0, self._dtype)
         self._ends = _no_ends()
 
 

@@ -43,7 +43,7 @@ from neardup.schema import Array, Ragged, offsets_of
 
 MOST_COUNT_SLOTS = 1 << 27  # bytes
 FEWEST_COUNT_SLOTS = 1 << 12
-BLOCK_FEATURES = 4 << 20
+BLOCK_FEATURES = 1 << 19
 PART_KEYS = 8 << 20
 # Entries of groups that are counted for a document, on average.
 MOST_COUNTED = 1 << 18

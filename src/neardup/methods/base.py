@@ -211,14 +211,18 @@ class Method(ABC):
         it."""
         return False
 
+    # Whether evidence that is not weighed yet has 32 bits a value, of features alone.
+    reads_features: ClassVar[bool] = False
+
     def read_unweighed(self, batch: pa.RecordBatch) -> Unweighed:
         """What is known of documents before all are counted."""
         raise NotImplementedError(f"{self.name} needs its tables to read a document.")
 
     def weigh(self, prepared: Prepared, artefacts: Artefacts, *, closed: bool = False) -> Prepared:
         """What ``prepare`` gives, from what ``read_unweighed`` gave. Sizes of evidence stay; its
-        values may be changed in place. ``closed``: the tables have counted every document that may
-        ever meet these, so keys of features that one document alone has can be left out."""
+        values may be changed in place, unless they are features alone. ``closed``: the tables have
+        counted every document that may ever meet these, so keys of features that one document alone
+        has can be left out."""
         raise NotImplementedError(f"{self.name} needs its tables to read a document.")
 
     def reader(self, artefacts: Artefacts) -> TextReader | None:

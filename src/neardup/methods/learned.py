@@ -166,6 +166,7 @@ class Learned(Method):
 
     name: ClassVar[str] = "learned"
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
+    reads_features: ClassVar[bool] = True
     miss_rate: ClassVar[float] = MISS_RATE
     follows: ClassVar[dict[str, tuple[str, ...]]] = {
         "model": ("threshold", "calibrate"),
@@ -308,14 +309,15 @@ class Learned(Method):
         return Unweighed(read.prepared, counted)
 
     def weigh(self, prepared: Prepared, artefacts: Artefacts, *, closed: bool = False) -> Prepared:
-        evidence, short = prepared.evidence, prepared.too_short
-        keys = profiles.weigh(evidence, self.families, artefacts, GRAMS, closed=closed)
+        rows, short = prepared.evidence, prepared.too_short
+        evidence, keys = profiles.weigh(rows, self.families, artefacts, GRAMS, closed=closed)
         if short.any():
             keys = replaced(keys, short, prepared.keys)
         return replace(
             prepared,
             keys=keys,
             probes=keys.lengths.astype(np.int32),
+            evidence=evidence,
             digests=evidence_digests(evidence, short),
         )
 

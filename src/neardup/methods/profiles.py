@@ -316,15 +316,16 @@ def feature_sets(
 
 
 def unweighed(sets: Mapping[str, Ragged]) -> Ragged:
-    """Profiles of these families without weights."""
+    """Profiles of these families without weights: the features alone."""
     columns = [(rows.values, rows.offsets) for rows in sets.values()]
     return Ragged(*_native.profile_rows(columns))
 
 
 def weigh(
     rows: Ragged, families: Sequence[str], artefacts: Artefacts, grams: str, *, closed: bool
-) -> Ragged:
-    """Weighs profiles in place and marks noise; returns the keys, made of the family ``grams``."""
+) -> tuple[Ragged, Ragged]:
+    """Profiles with weights, noise marked, from those without; and the keys, made of the family
+    ``grams``."""
     tables = []
     for name in families:
         table = artefacts[frequency_name(name)]
@@ -332,10 +333,10 @@ def weigh(
         tables.append((table.counts.low, table.counts.high, _weights(table)))
     at = families.index(VOCABULARY), families.index(grams)
     rule = NOISY_WORDS, NOISY if marks_noise(artefacts) else _NEVER
-    keys = _native.weigh_profiles(
+    values, keys, ends = _native.weigh_profiles(
         rows.values, rows.offsets, tables, at[0], *rule, at[1], *_key_settings(closed=closed)
     )
-    return Ragged(*keys)
+    return Ragged(values, rows.offsets), Ragged(keys, ends)
 
 
 _NEVER = 2.0  # no share is as large

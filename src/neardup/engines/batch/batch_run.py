@@ -36,7 +36,7 @@ from neardup.documents.collection import Collection
 from neardup.documents.columns import Columns
 from neardup.documents.inputs import SOURCE
 from neardup.engines.batch import threshold_choice
-from neardup.engines.batch.intake import take_in, take_in_counting
+from neardup.engines.batch.intake import evidence_store, take_in, take_in_counting
 from neardup.engines.batch.journal import Journal
 from neardup.engines.batch.memory import be_frugal, keep_freed, relieve
 from neardup.engines.batch.references import joined, reference_texts, take_references
@@ -44,7 +44,7 @@ from neardup.engines.batch.threshold_choice import NO_ANSWERS, Answers, first_sc
 from neardup.matching import consistency
 from neardup.matching.background import background_pairs, low_scoring_pairs
 from neardup.matching.candidates import Candidates, Leaders, Verify, candidates, leaders
-from neardup.matching.evidence import EvidenceStore, Pairs, Verifier
+from neardup.matching.evidence import Pairs, Verifier
 from neardup.matching.scorer import ROUNDING, Scorer
 from neardup.methods.base import Comparisons
 from neardup.plan import Plan
@@ -79,11 +79,12 @@ def run(
         collection.read_in(max(plan.memory // 256, LEAST_CHUNK))
     else:
         keep_freed()
-    store = EvidenceStore(plan.method.evidence_dtype, limit=plan.evidence_limit, folder=folder)
+    counted = plan.artefacts.keys() >= {need.name for need in plan.method.needs}
+    store = evidence_store(plan, folder, weighed=counted)
     references = None
     if plan.against:
         references = take_references(plan, store, progress, offered=collection.inputs.offered)
-    if plan.artefacts.keys() >= {need.name for need in plan.method.needs}:
+    if counted:
         intake = take_in(collection, plan, progress, store, journal=journal)
     else:
         intake, plan = take_in_counting(collection, plan, progress, store)

@@ -37,6 +37,7 @@ from neardup.engines.batch.memory import be_frugal
 from neardup.errors import ColumnError, RejectedError
 from neardup.matching.evidence import EvidenceStore
 from neardup.matching.key_store import KeyStore
+from neardup.matching.weighted_evidence import WeightedEvidenceStore
 from neardup.methods.base import Prepared
 from neardup.methods.preparation import no_keys, text_digests
 from neardup.plan import Plan
@@ -44,6 +45,13 @@ from neardup.progress import Progress
 from neardup.runs.run_tables import Intake
 from neardup.schema import Array, Growing, Ragged
 from neardup.wording import repeated, where
+
+
+def evidence_store(plan: Plan, folder: Path | None, *, weighed: bool) -> EvidenceStore:
+    """Room for evidence as the plan makes it: already weighed, or not before all is counted."""
+    if plan.method.reads_features and not weighed:
+        return WeightedEvidenceStore(limit=plan.evidence_limit, folder=folder)
+    return EvidenceStore(plan.method.evidence_dtype, limit=plan.evidence_limit, folder=folder)
 
 
 def take_in(

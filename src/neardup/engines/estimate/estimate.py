@@ -348,7 +348,7 @@ class _Scaled:
     def evidence(self) -> int:
         """The size of the evidence of the input; that of references does not grow with it."""
         store = self.outcome.intake.store
-        return int(store.lengths[self.outcome.refs :].sum()) * store.dtype.itemsize
+        return int(store.lengths[self.outcome.refs :].sum()) * store.value_bytes
 
     def spool(self) -> int:
         needed: int = round(self.evidence() * self.factor)

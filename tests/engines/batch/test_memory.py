@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import neardup as nd
 from neardup import plan, schema
+from neardup.engines.batch import memory as batch_memory
 from neardup.errors import SettingsError, UsageError
 from neardup.matching import candidates, evidence, key_store, shared_keys
 from neardup.settings import check_least_memory
@@ -94,3 +96,32 @@ def test_references_need_no_memory_of_their_own(tmp_path: Path) -> None:
     )
     assert usual.decisions.equals(short.decisions)
     assert usual.counts.duplicates > 100
+
+
+class Allocator:
+    """Stands for glibc."""
+
+    def __init__(self) -> None:
+        self.settings: dict[int, int] = {}
+
+    def mallopt(self, name: int, value: int) -> int:
+        self.settings[name] = value
+        return 1
+
+    def malloc_trim(self, _: int) -> int:
+        return 1
+
+
+def test_an_allocator_that_gives_memory_back_goes_on_doing_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    allocator, given = Allocator(), batch_memory._TRIM_THRESHOLD
+    monkeypatch.setattr(batch_memory, "_libc", lambda: allocator)
+    monkeypatch.setattr(batch_memory, "be_frugal", cache(batch_memory.be_frugal.__wrapped__))
+    batch_memory.keep_freed()
+    assert allocator.settings[given] == batch_memory._KEPT
+    batch_memory.be_frugal()
+    frugal = dict(allocator.settings)
+    batch_memory.keep_freed()
+    assert allocator.settings == frugal
+    assert frugal[given] < batch_memory._KEPT

@@ -38,7 +38,7 @@ from neardup.documents.inputs import SOURCE
 from neardup.engines.batch import threshold_choice
 from neardup.engines.batch.intake import evidence_store, take_in, take_in_counting
 from neardup.engines.batch.journal import Journal
-from neardup.engines.batch.memory import be_frugal, relieve
+from neardup.engines.batch.memory import be_frugal, keep_freed, relieve
 from neardup.engines.batch.references import joined, reference_texts, take_references
 from neardup.engines.batch.threshold_choice import NO_ANSWERS, Answers, first_scorer, known_scores
 from neardup.matching import consistency
@@ -77,6 +77,8 @@ def run(
     if plan.memory < USUAL_MEMORY:  # freed memory is given back at once
         be_frugal()
         collection.read_in(max(plan.memory // 256, LEAST_CHUNK))
+    else:
+        keep_freed()
     counted = plan.artefacts.keys() >= {need.name for need in plan.method.needs}
     store = evidence_store(plan, folder, weighed=counted)
     references = None

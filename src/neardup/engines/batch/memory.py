@@ -1,6 +1,6 @@
 """Memory of the process that is not used goes back to the system, where it is scarce.
 
-By default an allocator keeps what was freed, because fresh memory costs time. Where a run is near
+Otherwise the allocator keeps what was freed, because fresh memory costs time. Where a run is near
 its limit that would be counted twice: arrays are then mapped one by one, and end when they are let
 go.
 """
@@ -13,8 +13,9 @@ import sys
 
 import pyarrow as pa
 
-_MMAP_THRESHOLD, _ARENA_MAX = -3, -8  # malloc.h of glibc
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8  # malloc.h of glibc
 _MAPPED = 1 << 20  # bytes of an array that is mapped by itself
+_KEPT = 32 << 20  # bytes that are kept for the next block of documents
 
 
 @functools.cache
@@ -23,9 +24,20 @@ def be_frugal() -> None:
     settings of malloc are those of glibc; another allocator keeps its own."""
     pa.set_memory_pool(pa.system_memory_pool())
     if libc := _libc():
+        libc.mallopt(_TRIM_THRESHOLD, _KEPT // 2)
         libc.mallopt(_MMAP_THRESHOLD, _MAPPED)
         libc.mallopt(_ARENA_MAX, 2)
     give_back()
+
+
+def keep_freed() -> None:
+    """Sets the allocator to keep some freed memory, unless it is frugal already. glibc comes to
+    such settings by itself, but only when an array as large was freed, and blocks of documents are
+    smaller: their memory would be fresh again and again."""
+    libc = None if be_frugal.cache_info().currsize else _libc()
+    if libc:
+        libc.mallopt(_TRIM_THRESHOLD, _KEPT)
+        libc.mallopt(_MMAP_THRESHOLD, _KEPT)
 
 
 def relieve() -> None:

@@ -306,16 +306,16 @@ def test_a_file_that_changes_after_it_was_read(tmp_path: Path, good: Path, chang
 def test_the_decisions_of_a_run_whose_input_changed_stay(
     tmp_path: Path, good: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from neardup.engines import execution as api
+    from neardup.engines import execution as api  # kept files may be written from decisions on
 
-    real = api.execute
+    real = api.run
 
-    def execute(*args: Any, **options: Any) -> Any:
-        result = real(*args, **options)
+    def run(*args: Any, **options: Any) -> Any:
+        decided = real(*args, **options)
         grown(good)
-        return result
+        return decided
 
-    monkeypatch.setattr(api, "execute", execute)
+    monkeypatch.setattr(api, "run", run)
     out = tmp_path / "deep" / "out"
     done = CliRunner().invoke(main, ["dedup", str(good), "-o", str(out)])
     assert done.exit_code == 1

@@ -112,7 +112,7 @@ class Job:
             journal = draft.journal if resume else None
             roomy = self.plan.workers > 1 and self.plan.memory >= USUAL_MEMORY
             if kept and roomy and not self.annotate:
-                with EarlyFiles(self.collection, draft.path, one_file=self.one_file) as early:
+                with EarlyFiles(draft.path, one_file=self.one_file) as early:
                     result = self.run(draft.path, journal, early.begin)
                     write_run(result, draft, kept=kept, early=early)
             else:
@@ -146,7 +146,7 @@ class Job:
         self,
         folder: Path | None,
         resume: Path | None = None,
-        decided: Callable[[Array, Artefacts], None] | None = None,
+        decided: Callable[[Collection, Array, Artefacts], None] | None = None,
     ) -> Result:
         from neardup.engines.execution import execute
         from neardup.progress import of_command

@@ -60,10 +60,11 @@ def execute(
     progress: Progress | None = None,
     folder: Path | None = None,
     resume: Path | None = None,
-    decided: Callable[[Array, Artefacts], None] | None = None,
+    decided: Callable[[Collection, Array, Artefacts], None] | None = None,
 ) -> Result:
     """``resume`` is the folder of a journal, by which an interrupted run goes on. ``decided`` is
-    given the documents that are kept, and the artefacts, before kinds are found; not on Spark."""
+    given the documents that were read, which of them are kept, and the artefacts, before kinds are
+    found; not on Spark."""
     if collection.limit != plan.limit:
         collection = collection.limited(plan.limit)
     fields = plan.policy.fields or () if plan.policy else ()
@@ -81,7 +82,7 @@ def execute(
         plan = with_artefacts(collection, plan, log, journal)
     outcome, plan = run(collection, plan, log, folder, journal)
     if decided:
-        decided(outcome.keep_mask(), plan.artefacts)
+        decided(collection, outcome.keep_mask(), plan.artefacts)
     room = None if plan.signatures else outcome.intake.hand_over()
     kinds = find_kinds(collection, plan, outcome, log, folder, room)
     del room

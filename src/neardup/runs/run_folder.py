@@ -93,22 +93,22 @@ class EarlyFiles:
     write them from the moment that decisions are made, while kinds are found. When this is closed,
     nothing is written any more."""
 
-    def __init__(self, collection: Collection, folder: Path, *, one_file: bool) -> None:
-        self._collection, self._folder, self._one_file = collection, folder, one_file
+    def __init__(self, folder: Path, *, one_file: bool) -> None:
+        self._folder, self._one_file = folder, one_file
         self._digests = Digests()
         self._threads = ThreadPoolExecutor(2)
         self._artefacts: Future[None] | None = None
         self._kept: Future[dict[str, Any]] | None = None
 
-    def begin(self, keep: Array, artefacts: Artefacts) -> None:
+    def begin(self, collection: Collection, keep: Array, artefacts: Artefacts) -> None:
         """Kept lines need little memory; kept tables are written when nothing else is."""
-        if all(source.what == "lines" and source.is_file for source in self._collection.sources):
-            self._kept = self._threads.submit(self._write_kept, keep)
+        if all(source.what == "lines" and source.is_file for source in collection.sources):
+            self._kept = self._threads.submit(self._write_kept, collection, keep)
         self._artefacts = self._threads.submit(_write_artefacts, artefacts, self._folder)
 
-    def _write_kept(self, keep: Array) -> dict[str, Any]:
+    def _write_kept(self, collection: Collection, keep: Array) -> dict[str, Any]:
         with digesting(self._digests):
-            info = _written_kept(self._collection, keep, self._folder, one_file=self._one_file)
+            info = _written_kept(collection, keep, self._folder, one_file=self._one_file)
         sync(self._folder / name for name in info["kept_files"])  # the disk works meanwhile
         return info
 

@@ -30,7 +30,7 @@ from neardup.matching.evidence import EvidenceStore, Pairs
 from neardup.matching.key_store import KeyStore
 from neardup.methods.base import Prepared
 from neardup.methods.meeting import SPREAD, Meeting, NearBits, RarePrefix, SharedKeys, SharedWindow
-from neardup.schema import Array, Ragged, offsets_of
+from neardup.schema import Array, Ragged
 
 BLOCK_PAIRS = 1 << 14  # whose keys are read at a time
 RAW_PAIRS = 1 << 20  # of groups that are listed at a time, with repeated ones
@@ -52,9 +52,11 @@ class Groups:
         return len(self.members)
 
     def where(self, mask: Array) -> Groups:
-        inside = np.repeat(mask, self.members.lengths)
-        values = self.members.values[inside]
-        return Groups(Ragged(values, offsets_of(self.members.lengths[mask])), self.probes[inside])
+        if mask.all():
+            return self
+        chosen = np.flatnonzero(mask)
+        members, probes = self.members, Ragged(self.probes, self.members.offsets)
+        return Groups(members.take(chosen), probes.take(chosen).values)
 
     @classmethod
     def concat(cls, parts: list[Groups]) -> Groups:

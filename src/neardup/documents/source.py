@@ -232,17 +232,21 @@ def chunk_results(chunks: Iterable[S], work: Callable[[S], T], workers: int) -> 
     from concurrent.futures import ThreadPoolExecutor
 
     waiting: deque[Future[T]] = deque()
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            for future in _submitted(chunks, work, pool):
-                waiting.append(future)
-                if len(waiting) > workers:
-                    yield waiting.popleft().result()
-            while waiting:
+    pool, finished = ThreadPoolExecutor(workers), True
+    try:
+        for future in _submitted(chunks, work, pool):
+            waiting.append(future)
+            if len(waiting) > workers:
                 yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
+        while waiting:
+            yield waiting.popleft().result()
+    except GeneratorExit:
+        # The garbage collector may close this generator, in any thread and even while that thread
+        # starts: to wait for other threads there can wait forever.
+        finished = False
+        raise
+    finally:
+        pool.shutdown(wait=finished, cancel_futures=True)
 
 
 def _submitted(

@@ -18,7 +18,7 @@ python=${PYTHON:-python3}
 runtime=$("${CXX:-g++}" -print-file-name=libasan.so)
 # C++ exceptions cross the module's border: the C++ runtime must be there when ASan starts.
 cxx=$("${CXX:-g++}" -print-file-name=libstdc++.so)
-export ASAN_OPTIONS=detect_leaks=0:halt_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+export ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 export PYTHONMALLOC=malloc ARROW_DEFAULT_MEMORY_POOL=system
 # All but what measures start-up, reads pages, starts a browser, or would take too long in a build as
 # slow as this one.
